@@ -63,10 +63,8 @@ class Inside:
         """Those made inside on memory that was not."""
         self._captured: dict[int, Any] = {}
         """By its id the memory of inputs that the outer transform has captured."""
-        self._given: dict[int, Any] = {}
-        """The memory of arguments by its id."""
-        self._sources: dict[int, Any] = {}
-        """By the id of an argument what it was outside."""
+        self._given: dict[int, tuple[Any, Any]] = {}
+        """By the id of the memory of an argument that memory, and what the argument was outside."""
         self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
         """The nodes of inputs that have a history."""
         self._leaves: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -115,17 +113,16 @@ class Inside:
     def add_argument(self, t: Any, of: Any) -> None:
         """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
         self.add(t)
-        self._sources[id(t)] = of
         memory = t._shared_storage()
-        self._given[id(memory)] = memory
+        self._given[id(memory)] = memory, of
 
     def is_given(self, t: Any) -> bool:
         """Whether ``t`` has the memory of an argument."""
         return id(t._storage) in self._given
 
     def source(self, t: Any) -> Any:
-        """What argument ``t`` was outside; ``None`` for what was made inside."""
-        return self._sources.get(id(t))
+        """What the argument was outside that has the memory of ``t``; ``None`` for what was made inside."""
+        return self._given.get(id(t._storage), (None, None))[1]
 
     def is_input(self, t: Any) -> bool:
         """Whether ``t`` is what the transform runs backward for, a leaf whatever its history outside, or another leaf."""

@@ -120,6 +120,53 @@ def test_an_argument_is_written_that_was_needed(made):
     same(both)
 
 
+INTO = {
+    "mul": lambda a, n: n.mul_(a),
+    "copy": lambda a, n: n.copy_(a * 2),
+    "part": lambda a, n: n.__setitem__(slice(0, 1), a[:1]),
+    "number": lambda a, n: n.mul_(2),
+}
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("view", [False, True])
+@pytest.mark.parametrize("write", INTO)
+def test_an_argument_gets_the_history_of_what_is_written_to_it(write, view, recorded):
+    def both(t):
+        x, base = t.tensor([1.0, 2.0], requires_grad=True), t.tensor([3.0, 4.0, 5.0])
+        b = base[1:] if view else base[1:].clone()
+
+        def f(a, n):
+            INTO[write](a, n)
+            return (a * n).sum()
+
+        with t.set_grad_enabled(recorded):
+            found = [t.func.grad(f)(x, b).detach(), base.detach(), b.requires_grad, base.requires_grad]
+        for end in (b, base):
+            found.append(t.autograd.grad(end.sum(), x, retain_graph=True) if end.requires_grad else None)
+        return found
+
+    same(both)
+
+
+@pytest.mark.parametrize("is_argument", [False, True])
+@pytest.mark.parametrize("write", INTO)
+def test_an_argument_that_the_outer_function_has_captured(write, is_argument):
+    def both(t):
+        b = t.tensor([3.0, 4.0])
+
+        def inner(a, n):
+            INTO[write](a, n)
+            return (a * n).sum()
+
+        def outer(x, *given):
+            return (t.func.grad(inner)(x, given[0] if given else b) * x).sum()
+
+        return [tried(lambda: t.func.grad(outer)(t.tensor([1.0, 2.0]), *([b] if is_argument else []))), b]
+
+    same(both)
+
+
 def doubling(t):
     class Doubling(t.autograd.Function):
         @staticmethod

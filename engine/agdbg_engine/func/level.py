@@ -17,9 +17,11 @@ from ..node import Node, edge
 from ..ops import _generated as ops
 from ..pytree import mapped
 from ..saved.hooks import disable_saved_tensors_hooks
+from ..sites import caller
 from ..storage import Storage
 from ..tangents import forward_grad, tangents_of
 from ..tensor import Tensor, wrap
+from ..view import rebase_history
 
 _HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
@@ -31,6 +33,8 @@ class Level:
         self._outer = mode.grad
         """Whether the caller records: what he switched off stays so in the results, but not inside."""
         self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._plain: list[tuple[Tensor, Tensor]] = []
+        """Other arguments without a history, which may get one: what is written to them may depend on what is outside."""
         self._ordinary = ordinary()
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
@@ -45,6 +49,9 @@ class Level:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end()
+        for outer, inner in self._plain if self._outer else ():
+            if inner._fn is not None and _alive(edge(inner), self.inside):
+                _write(outer, inner)
         self.inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
         self._ordinary.__exit__(kind, error, tb)
@@ -71,6 +78,7 @@ class Level:
             return x
         if not (self._outer and x.requires_grad) or x.is_inference():
             inner = _bare(x, tangents_of(x))
+            self._plain.append((x, inner))
         elif x.is_leaf or (self.inside.outer is not None and self.inside.outer.is_input(x)):
             inner = _alias(x)
             self.inside.add_leaf(inner)
@@ -97,6 +105,16 @@ class Level:
             if t is inner:
                 return outer
         return pruned(t, recorded, self.inside)
+
+
+def _write(outer: Tensor, inner: Tensor) -> None:
+    """What was written to ``inner``, an argument on the memory of ``outer``, is part of the history of that."""
+    if not outer._is_view():
+        outer._fn, outer._nr, outer._rg = inner._fn, inner._nr, True
+        return
+    node = ops.copy(outer, inner)._fn
+    assert node is not None
+    rebase_history(outer, node, "copy_", *caller())
 
 
 _orphans: weakref.WeakSet[Node] = weakref.WeakSet()
