@@ -39,7 +39,7 @@ from agdbg_ui.result import TuiResult
 from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.help import HelpScreen
-from agdbg_ui.screens.main import MainScreen
+from agdbg_ui.screens.main import MainScreen, fit
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
@@ -125,7 +125,7 @@ class AgdbgApp(PaneApp):
 
     def compose(self) -> ComposeResult:
         """Title, banner, panes, prompt, keys."""
-        self._fit()
+        fit(self.screen)
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
         self.panes = Panes(self, self.lanes, self.output)
@@ -138,11 +138,6 @@ class AgdbgApp(PaneApp):
             yield self.panes.workspace
             yield self.prompt
             yield self._key_line
-
-    def _fit(self) -> None:
-        """Give the screen the classes of its size, as each change of that will, so that the first frame is laid out once."""
-        for breakpoints, size in zip((self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.size, strict=True):
-            self.screen.add_class(next(name for least, name in reversed(breakpoints or []) if size >= least))
 
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
@@ -596,15 +591,4 @@ class AgdbgApp(PaneApp):
         if self.commander is not None:
             self.commander.close()
         session.close()
-        return TuiResult(
-            view.status(),
-            view.trace,
-            view.alive and not kill,
-            view.why,
-            killed=kill,
-            ending=view.ending() if view.life == "ended" else "",
-            program=view.script or name,
-            pid=view.pid,
-            early=is_early,
-            signal=self._ended_by,
-        )
+        return TuiResult.of(view, name, kill, is_early, self._ended_by)

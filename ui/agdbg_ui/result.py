@@ -1,6 +1,10 @@
 """How a session on the terminal ended."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agdbg_ui.view import View
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,19 @@ class TuiResult:
     early: bool = False
     signal: int | None = None
     is_crash: bool = False
+
+    @classmethod
+    def of(cls, view: "View", name: str, kill: bool, is_early: bool, signal: int | None) -> "TuiResult":
+        """That of a session as it was seen last, for the program ``name``, which was to be killed or was left."""
+        return cls(
+            view.status(),
+            view.trace,
+            view.alive and not kill,
+            view.why,
+            killed=kill,
+            ending=view.ending() if view.life == "ended" else "",
+            program=view.script or name,
+            pid=view.pid,
+            early=is_early,
+            signal=signal,
+        )

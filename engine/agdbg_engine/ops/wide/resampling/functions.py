@@ -111,8 +111,9 @@ def _check(x: Tensor, to: Ints, row: str) -> None:
     if min(to) <= 0 or min(x.shape[2:]) <= 0:
         before = ", ".join(f"{n}: {v}" for n, v in zip(names, x.shape[2:], strict=True))
         after = ", ".join(f"{n}: {v}" for n, v in zip(names, to, strict=True))
+        joined = " and" if len(to) == 1 else ""
         raise shape_error(
-            f"Input and output sizes should be greater than 0, but got input ({before}) and output ({after})"
+            f"Input and output sizes should be greater than 0, but got input ({before}){joined} output ({after})"
         )
     if x.shape[1] == 0:
         raise shape_error(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
