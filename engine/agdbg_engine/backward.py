@@ -83,7 +83,10 @@ class BackwardPass:
         """Buffers (by key) of ``keeps`` nodes that somebody else may hold too."""
         self.summed: set[Any] = set()
         """Buffers that this pass made by adding: more may be added in place."""
-        self.freed = None if retain_graph else Freed(call, code, lasti)
+        self.transform, current.transform = current.transform or mode.transform, None
+        """Which hooks it calls, beside those that were registered outside of any transform."""
+        shared = self.transform is not None and self.transform.has_history()  # PyTorch has a graph of its own outside
+        self.freed = None if retain_graph or shared else Freed(call, code, lasti)
         self.roots: list[tuple[Node, int]] = []
         self.captures: list[Capture] = []
         self.callbacks: list[Callable[[], None]] = []
@@ -91,8 +94,6 @@ class BackwardPass:
         self.parent = current.bp
         self.overriding = mode.overriding
         """Whether classes with ``__torch_function__`` are asked by what the user's hooks do; the engine's own work never asks."""
-        self.transform, current.transform = current.transform or mode.transform, None
-        """Which hooks it calls, beside those that were registered outside of any transform."""
         self.tag = 0
         self.watch: watching.Watch | None = None
         """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""

@@ -116,6 +116,10 @@ class Inside:
         memory = t._shared_storage()
         self._given[id(memory)] = memory, of
 
+    def has_history(self) -> bool:
+        """Whether an input has a history outside, so that what is computed from it is part of that graph."""
+        return bool(self._inputs)
+
     def is_given(self, t: Any) -> bool:
         """Whether ``t`` has the memory of an argument."""
         return id(t._storage) in self._given

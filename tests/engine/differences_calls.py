@@ -131,7 +131,50 @@ def argument_with_history(T):
     return T.func.grad(f)(T.ones(2), c).tolist()
 
 
+def pass_inside_twice(T):
+    def f(a):
+        b = a.tanh()
+        for _ in range(2):
+            T.autograd.grad(b.sum(), a)
+        return (a * a).sum()
+
+    found = []
+    for x in (T.ones(2), T.ones(2, requires_grad=True)):
+        try:
+            found.append(T.func.grad(f)(x).tolist())
+        except RuntimeError:
+            found.append("a second time")
+    return found
+
+
+def saved_for_what_is_captured(T):
+    w = T.tensor([2.0, 3.0], requires_grad=True)
+
+    def f(a):
+        b = a * 1
+        c = b * w
+        b.mul_(2)
+        return c.sum() + b.sum()
+
+    return T.func.grad(f)(T.ones(2)).tolist()
+
+
+def jacrev_hooks(T):
+    calls = []
+
+    def f(x):
+        y = x * x
+        y.register_hook(lambda g: calls.append("hook"))
+        return y
+
+    T.func.jacrev(f)(T.ones(3))
+    return len(calls)
+
+
 CALLS = {
+    "jacrev-hooks": (jacrev_hooks, 1, 3),
+    "pass-inside-twice": (pass_inside_twice, ["a second time"] * 2, ["a second time", [2.0, 2.0]]),
+    "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),
     "jacfwd-runs": (jacfwd_runs, ["jacfwd", "hessian"], ["jacfwd"] * 3 + ["hessian"] * 3),
     "numpy-bools": (numpy_bools, "uint8", "bool"),
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),

@@ -12,7 +12,8 @@ from .forward import jvp
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """``(func(*primals), product)``, where ``product(*tangents)`` is the Jacobian at ``primals`` times ``tangents``.
 
-    Every call of ``product`` runs ``func`` again in forward mode, where PyTorch keeps a trace of it: the values are the same.
+    Every call of ``product`` runs ``func`` again in forward mode, where PyTorch keeps a trace of it: the values are the same as
+    long as nothing changes what the function reads.
     """
 
     check_outermost()
