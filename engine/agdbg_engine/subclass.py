@@ -67,7 +67,7 @@ class Subclassing:
             return result if func in _unwrapped() else _converted(result, cls)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self)} - {"volatile", "__cuda_array_interface__"[: 0 if self.is_cuda else None]})  # type: ignore[attr-defined]
+        return sorted({*object.__dir__(self)} - {"volatile", "__cuda_array_interface__"[: 0 if self.is_cuda else None]})  # type: ignore[attr-defined]  # of every object
 
     def as_subclass(self: Any, cls: Any) -> Any:
         """This tensor as an object of ``cls``: an alias of it, so gradients flow through."""
