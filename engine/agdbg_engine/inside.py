@@ -113,6 +113,10 @@ class Inside:
     def add_argument(self, t: Any, of: Any) -> None:
         """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
         self.add(t)
+        self.give(t, of)
+
+    def give(self, t: Any, of: Any) -> None:
+        """``t`` has the memory of ``of``, an argument."""
         memory = t._shared_storage()
         self._given[id(memory)] = memory, of
 

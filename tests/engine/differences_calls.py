@@ -106,6 +106,8 @@ def jacfwd_runs(T):
     calls = []
     T.func.jacfwd(lambda x: (calls.append("jacfwd"), x * x)[1])(T.ones(3))
     T.func.hessian(lambda x: (calls.append("hessian"), (x * x).sum())[1])(T.ones(3))
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    T.autograd.functional.jacobian(lambda x: (calls.append("jacobian"), x * x)[1], T.ones(3), **forward)
     return calls
 
 
@@ -175,7 +177,11 @@ CALLS = {
     "jacrev-hooks": (jacrev_hooks, 1, 3),
     "pass-inside-twice": (pass_inside_twice, ["a second time"] * 2, ["a second time", [2.0, 2.0]]),
     "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),
-    "jacfwd-runs": (jacfwd_runs, ["jacfwd", "hessian"], ["jacfwd"] * 3 + ["hessian"] * 3),
+    "jacfwd-runs": (
+        jacfwd_runs,
+        ["jacfwd", "hessian", "jacobian"],
+        ["jacfwd"] * 3 + ["hessian"] * 3 + ["jacobian"] * 3,
+    ),
     "numpy-bools": (numpy_bools, "uint8", "bool"),
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),

@@ -201,6 +201,22 @@ def forward_mode(t):
 
 
 @programs
+def forward_mode_of_writes(t):
+    def itself(a):
+        a.mul_(2)
+        return a * a
+
+    def another(a, b):
+        b.mul_(2)
+        return a * b
+
+    f, how = t.autograd.functional, {"vectorize": True, "strategy": "forward-mode"}
+    x, y, z = (t.tensor([1.0, 3.0], dtype=t.float64) for _ in range(3))
+    found = [essence(f.jacobian(itself, x, **how)), essence(f.jacobian(another, (y, z), **how))]
+    return [found, x.tolist(), x._version, y.tolist(), z.tolist()]
+
+
+@programs
 def matrices_and_broadcasting(t):
     w = t.tensor([[1.0, 2.0, 0.5], [-1.0, 0.3, 4.0]], dtype=t.float64)
     x = t.tensor([[0.5, -1.0], [2.0, 1.5]], dtype=t.float64)

@@ -42,6 +42,9 @@ def jvp_of(
         inside.repeated = repeated
         for dual, primal in zip(duals, primals, strict=True):
             inside.add_argument(dual, primal)
+        for x in flatten(args)[0] if repeated else ():
+            if isinstance(x, Tensor):
+                inside.give(x, x)
         nest = unflatten(duals, structure)
         output, aux = with_aux(func(*(nest if argnums is None else replaced(args, argnums, nest))), has_aux, _JVP)
         outs, out_structure = flatten(output)

@@ -164,8 +164,10 @@ def _by_columns(func: Function, inputs: Tensors, strict: bool, vectorize: bool) 
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
         )
     several, columns = False, []
+    before, versions = [x.detach().clone() for x in xs], [x._version for x in xs]
     for tangents in unit_vectors(xs):
-        several, column = _column(func, xs, tangents)
+        written = [x._version for x in xs] != versions  # by the first run: the others read what that has read
+        several, column = _column(func, tuple(x.clone() for x in before) if written else xs, tangents)
         columns.append(column)
     by_output = [list(_blocks(parts, xs)) for parts in zip(*columns, strict=True)]
     found = by_output if is_tuple else tuple(block[0] for block in by_output)  # in PyTorch too it is lists
