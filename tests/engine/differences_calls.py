@@ -173,7 +173,67 @@ def jacrev_hooks(T):
     return len(calls)
 
 
+def post_accumulate_inside(T):
+    def f(a):
+        a.register_post_accumulate_grad_hook(print)
+        return a.sum()
+
+    return T.func.grad(f)(T.ones(2, requires_grad=True)).tolist()
+
+
+def prelu_of_a_constant(T):
+    x, w = -T.ones(2), T.ones(1, requires_grad=True)
+    (g,) = T.autograd.grad(T.nn.functional.prelu(x, w).sum(), w, create_graph=True)
+    return g.requires_grad
+
+
+def vjp_inside(T):
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vjp(ctx, g):
+            return g * 2
+
+    return T.func.grad(lambda x: Fn.apply(x).sum())(T.ones(2)).tolist()
+
+
+def written_before_its_product(T):
+    x = T.zeros(2)
+    product = T.func.vjp(lambda a: a.sin(), x)[1]
+    x.add_(3)
+    return [round(v) for v in product(T.ones(2))[0].tolist()]
+
+
+def linearized_norm(T):
+    bn = T.nn.BatchNorm1d(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what PyTorch traces
+        product = T.func.linearize(lambda a: bn(a), T.tensor([[1.0, 2.0], [3.0, 5.0]]))[1]
+        return list(product(T.ones(2, 2)).shape)
+
+
+def unrecorded_view_inside(T):
+    def f(a):
+        with T.no_grad():
+            return a.sum(), a.view(2)
+
+    return T.func.vjp(f, T.ones(2, requires_grad=True) * 1, has_aux=True)[2].requires_grad
+
+
 CALLS = {
+    "post-accumulate-inside": (post_accumulate_inside, [1.0, 1.0], RuntimeError),
+    "prelu-of-a-constant": (prelu_of_a_constant, True, False),
+    "vjp-inside": (vjp_inside, NotImplementedError, [2.0, 2.0]),
+    "written-before-its-product": (written_before_its_product, [-1, -1], RuntimeError),
+    "linearized-norm": (linearized_norm, [2, 2], RuntimeError),
+    "unrecorded-view-inside": (unrecorded_view_inside, True, False),
     "jacrev-hooks": (jacrev_hooks, 1, 3),
     "pass-inside-twice": (pass_inside_twice, ["a second time"] * 2, ["a second time", [2.0, 2.0]]),
     "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),
