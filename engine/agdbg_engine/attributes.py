@@ -25,7 +25,9 @@ class Attributes:
     __slots__ = ()
     _a: Any
 
-    is_sparse = is_quantized = is_meta = False
+    is_sparse = is_sparse_csr = is_quantized = is_nested = is_meta = False
+    is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
+    name = None
 
     # ----- sizes -----
 

@@ -29,6 +29,14 @@ def gradcheck_writing(T):
     return T.autograd.gradcheck(lambda x: x.add_(1), x * 1, raise_exception=False)
 
 
+def gradcheck_fast_dtype(T):
+    x = T.ones(2, dtype=T.float64, requires_grad=True)
+    try:
+        T.autograd.gradcheck(lambda x: x.float(), x, fast_mode=True)
+    except Exception as error:  # of two types, which is the difference
+        return type(error).__name__
+
+
 def weight_norm_node(T):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -258,6 +266,7 @@ CALLS = {
     ),
     "torch-function-types": (torch_function_types, ["Tensor", "Asked"], ["Asked"]),
     "gradcheck-writing": (gradcheck_writing, False, True),
+    "gradcheck-fast-dtype": (gradcheck_fast_dtype, "RuntimeError", "GradcheckError"),
     "weight-norm-node": (weight_norm_node, "WeightNormInterfaceBackward0", "MulBackward0"),
     "function-numbers": (function_numbers, 1, 2),
     "pickled-together": (pickled_together, False, True),

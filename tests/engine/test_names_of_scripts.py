@@ -312,6 +312,9 @@ def test_paths():
     assert ag.autograd.gradcheck is gradcheck
     for name in ("functional", "graph", "forward_ad", "grad_mode", "anomaly_mode"):
         assert importlib.import_module(f"agdbg_engine.autograd.{name}") is getattr(ag.autograd, name)
+    assert importlib.import_module("agdbg_engine.autograd.variable").Variable is ag.autograd.Variable
+    handle = importlib.import_module("agdbg_engine.utils.hooks").RemovableHandle
+    assert isinstance(ag.ones(1, requires_grad=True).register_hook(print), handle)
     modules = ag.nn.modules
     assert modules.Linear is ag.nn.Linear
     assert importlib.import_module("agdbg_engine.nn.modules.loss")._Loss is modules.loss._Loss

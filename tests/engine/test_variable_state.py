@@ -170,7 +170,20 @@ def kinds(t):
         "get_device",
         "is_contiguous",
     )
-    flags = ("is_cuda", "is_cpu", "is_sparse", "is_quantized", "is_meta")
+    flags = (
+        *(
+            "is_cuda",
+            "is_cpu",
+            "is_sparse",
+            "is_sparse_csr",
+            "is_quantized",
+            "is_meta",
+            "is_nested",
+            "is_mkldnn",
+            "name",
+        ),
+        *("is_ipu", "is_maia", "is_mps", "is_mtia", "is_vulkan", "is_xla", "is_xpu"),
+    )
     return [[getattr(v, a)() for a in asked] + [getattr(v, f) for f in flags] for v in (x, z, n)]
 
 
