@@ -101,6 +101,10 @@ class Backend:
         """A copy of ``array`` as NumPy's: waits for what computes it, unless ``blocking`` is false: then into pinned memory."""
         return array.get()
 
+    def fetch(self, target: Any, array: Any) -> None:
+        """Begin to copy ``array`` into ``target``, contiguous pinned memory in its shape and dtype; nobody waits for it."""
+        target[...] = self.to_host(array)
+
     def name_of(self, index: int) -> str:
         """What device ``index`` is called by its maker."""
         return self.kind

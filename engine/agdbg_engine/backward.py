@@ -254,6 +254,8 @@ class BackwardPass:
         if self._general or node.hooks is not None or node.multi:
             with nullcontext() if self._streams is None else self._streams.turned_to(node):
                 self._general_node(node, before)
+            if self._streams is not None:
+                self._streams.check(node)
         else:
             before("accumulate" if node.leaf else "apply")
             self.run_node(node)

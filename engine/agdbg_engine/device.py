@@ -248,6 +248,21 @@ def keep_until_copied(backend: Backend, index: int, array: Any) -> None:
         stream_memory.hold(streams.current(backend, index), array)
 
 
+def may_arrive_later(target: Any, array: Any) -> bool:
+    """Whether what lies on a device as ``array`` can be copied into ``target`` on the host without waiting: it is pinned then."""
+    if on_host(array) or not on_host(target) or not (target.flags.c_contiguous or target.flags.f_contiguous):
+        return False
+    backend = backend_of(array)
+    return backend.pins and backend.is_pinned(target)
+
+
+def arrive_later(target: Any, array: Any) -> None:
+    """Begin to copy ``array`` of a device into ``target``: pinned memory in its shape and dtype, kept until that is done."""
+    backend = backend_of(array)
+    backend.fetch(target, array)
+    keep_until_copied(backend, backend.index_of(array), target)
+
+
 def beside(array: Any, like: Any) -> Any:
     """An array of NumPy's, copied to the device of ``like`` where that is another."""
     return array if isinstance(like, (np.ndarray, np.generic)) else moved(array, device_of(like))

@@ -17,6 +17,7 @@ from .saved.mutation import allow_mutation_on_saved_tensors
 from .saved.strict import refuse, strict_saved_tensors
 from .sites import caller
 from .storage import InferenceStorage
+from .stream_mismatch import set_warn_on_accumulate_grad_stream_mismatch
 from .tensor import Tensor
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
     "set_multithreading_enabled",
+    "set_warn_on_accumulate_grad_stream_mismatch",
     "strict_saved_tensors",
 ]  # fmt: skip
 

@@ -22,7 +22,6 @@ REASONS: dict[str, str] = {
     "functionalize": "functions are not traced here, so that they may write in place: leave it out",
     "debug_unwrap": "tensors are not wrapped in a transform here: look at the tensor itself, or at its detach()",
     "set_override_stale_capture_stream": "no graphs of CUDA calls are captured here: leave it out",
-    "set_warn_on_accumulate_grad_stream_mismatch": "nothing is warned of streams here: leave it out",
     "_autograd_function_id _compiled_autograd_* _get_compiled_autograd_symints": "nothing is compiled here: leave it out",
     "_set_sequence_nr": "passes run nodes in the order of these numbers, which is that in which they were made",
     "_is_pure_view": "it can be set and not read",

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from . import events, several
+from . import events, several, stream_mismatch
 from .backends import BACKENDS, Backend, backend_of, on_host
 
 if TYPE_CHECKING:
@@ -243,6 +243,8 @@ class Runner:
         self._began = {stream.place: stream for stream in begun}
         self._last = dict(self._began)
         self._place: tuple[str, int] | None = None
+        for root in list(buffers):
+            self._check(None, root)
 
     def __call__(self, run_node: Callable[[Node], None]) -> Callable[[Node], None]:
         """``run_node`` on the stream of the node that it is given."""
@@ -250,6 +252,7 @@ class Runner:
         def on_its_stream(node: Node) -> None:
             with self.turned_to(node):
                 run_node(node)
+            self.check(node)
 
         return on_its_stream
 
@@ -268,6 +271,33 @@ class Runner:
                 entered.enter_context(stream.at_home())
                 entered.enter_context(stream.raw)
             yield
+
+    def check(self, producer: Node) -> None:
+        """Warn, as PyTorch, where ``producer``, which has run, sent a gradient to a leaf that adds on another stream."""
+        if stream_mismatch.wanted():
+            for consumer in producer.next_nodes():
+                self._check(producer, consumer)
+
+    def _check(self, producer: Node | None, consumer: Any) -> None:
+        """Warn where ``consumer`` is a leaf's and adds on another stream than that of ``producer``.
+
+        ``None`` is the caller of backward, who gives the gradient of a root. What has no stream of its own is as old as the first
+        use of streams, and on the default one; or, beside an AccumulateGrad that has one, it made a copy on the host, whose
+        gradient is sent on the caller's.
+        """
+        if not getattr(consumer, "leaf", False) or not stream_mismatch.wanted():
+            return
+        g = self._buffers.get(consumer)
+        array = getattr(g, "_a", g)
+        if array is None or on_host(array):
+            return
+        adds, sends = _of.get(consumer), None if producer is None else _of.get(producer)
+        backend = backend_of(array)
+        if not _in_use(backend) or (adds is sends is None and producer is not None):
+            return
+        index = backend.index_of(array)
+        if (adds or default(backend, index)) != (sends or current(backend, index)):
+            stream_mismatch.tell()
 
     def _callers(self, node: Node) -> Stream | None:
         """The stream on which backward was called, of the device that the gradient for ``node`` is on; ``None`` for the CPU."""

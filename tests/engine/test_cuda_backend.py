@@ -207,6 +207,9 @@ def test_a_copy_to_the_host_that_does_not_wait_goes_to_pinned_memory(cupy):
     found = backend.BACKEND.to_host(Array(), blocking=False)
     assert found.tolist() == [7, 7]
     assert backend.BACKEND.is_pinned(found)
+    target = np.zeros(2, np.float32)
+    backend.BACKEND.fetch(target, Array())
+    assert target.tolist() == [7, 7]
 
 
 def test_a_kernel_is_made_once(cupy):

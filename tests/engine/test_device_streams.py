@@ -1,18 +1,28 @@
 """Streams and events on the strict device, which notes what waits for what."""
 
+import mmap
+import pathlib
 import threading
 
 import agdbg_tests_strict_device as strict
 import pytest
 
 import agdbg_engine as ag
-from agdbg_engine import cuda, events, several, stream_memory, streams
+from agdbg_engine import cuda, events, several, stream_memory, stream_mismatch, streams
 from agdbg_engine.backward import BackwardPass
 from agdbg_engine.cuda.devices import Devices
 
 BACKEND = strict.BACKEND
 CUDA = Devices(BACKEND)
 """What ``agdbg_engine.cuda`` has, for the strict device."""
+
+
+@pytest.fixture(autouse=True)
+def unwarned():
+    """What is said once in a process is said by the tests that ask for it."""
+    stream_mismatch._state.told = True
+    yield
+    stream_mismatch._state.told = False
 
 
 @pytest.fixture(autouse=True)
@@ -273,6 +283,127 @@ def test_gradients_are_the_same_as_without_streams():
     assert gradient() == strict.host(x.grad._a).tolist()
 
 
+# ----- the warning about an AccumulateGrad on another stream -----
+
+
+def kept_on_another(side):
+    """The AccumulateGrad is of the default stream, as the first graph is alive."""
+    x = leaf(1.0)
+    kept = x.exp()
+    with side:
+        x.sin().backward()
+    return kept
+
+
+def let_go(side):
+    """The AccumulateGrad is a new one."""
+    x = leaf(1.0)
+    x.exp()
+    with side:
+        x.sin().backward()
+
+
+def on_one(side):
+    """As the producer; backward is called on another."""
+    x = leaf(1.0)
+    with side:
+        y = x.exp()
+    y.backward()
+
+
+def root(side):
+    """The caller of backward sends the gradient."""
+    x = leaf(1.0)
+    kept = x.exp()
+    with side:
+        x.backward()
+    return kept
+
+
+def by_way_of_the_host(side):
+    """The copy's node has no stream: the gradient comes from the caller's."""
+    x = leaf(1.0)
+    with side:
+        y = x.to("cpu")
+    y.backward()
+
+
+def on_the_host(side):
+    """A leaf of the CPU has no stream."""
+    x = ag.ones(1, requires_grad=True)
+    with side:
+        y = x.to("strict") * 2
+    y.backward()
+
+
+def older_than_streams(side):
+    """Neither noted a stream: both are on the default one."""
+    x = leaf(1.0)
+    events.use(events.STREAMS, -1)
+    try:
+        y = x.exp()
+    finally:
+        events.use(events.STREAMS, 1)
+    with side:
+        y.backward()
+
+
+def nothing_sent(side):
+    """No gradient arrives by that edge."""
+
+    class Nothing(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x = leaf(1.0)
+    kept = x.exp()
+    with side:
+        Nothing.apply(x).backward()
+    return kept
+
+
+MISMATCHES = {kept_on_another: 1, let_go: 0, on_one: 0, root: 1, by_way_of_the_host: 1, on_the_host: 0, older_than_streams: 0, nothing_sent: 0}  # fmt: skip
+"""How often PyTorch's engine finds the streams of producer and consumer different there."""
+
+
+@pytest.mark.parametrize("program", MISMATCHES, ids=lambda p: p.__name__)
+@pytest.mark.filterwarnings("always")
+def test_a_leaf_on_another_stream_than_what_sends_to_it_is_told(program, recwarn):
+    side = streams.Stream(BACKEND)
+    with side:
+        pass
+    stream_mismatch._state.told = False
+    with strict.allowed_host_reads():
+        _ = program(side), program(side)  # the second time nothing is said
+    assert [str(w.message) for w in recwarn] == [stream_mismatch.TEXT] * MISMATCHES[program]
+    assert all(w.category is UserWarning and w.filename == __file__ for w in recwarn)
+
+
+def test_the_warning_can_be_left_out():
+    stream_mismatch._state.told = False
+    with pytest.raises(RuntimeError, match=r"^enabled must be a bool, but got int$"):
+        ag.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(1)
+    ag.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+    try:
+        _ = kept_on_another(streams.Stream(BACKEND))
+    finally:
+        ag.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
+
+
+def test_the_words_of_the_warning_are_those_of_pytorchs_library():
+    torch = pytest.importorskip("torch", reason="the text is looked for in its library")
+    library = pathlib.Path(torch.__file__).parent / "lib/libtorch_cpu.so"
+    if not library.exists():
+        pytest.skip("that library has another name here")
+    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        assert content.find(stream_mismatch.TEXT.encode()) >= 0
+
+
 # ----- PyTorch's names -----
 
 
@@ -368,6 +499,11 @@ def asked(monkeypatch):
 
         return run
 
+    def fetch(target, array):
+        found.append(False)
+        target[...] = to_host(array)
+
+    monkeypatch.setattr(BACKEND, "fetch", fetch)
     monkeypatch.setattr(BACKEND, "to_device", noted(to_device))
     monkeypatch.setattr(BACKEND, "to_host", noted(lambda array, blocking=True: BACKEND.pinned(to_host(array))))
     monkeypatch.setattr(BACKEND, "pins", True)
@@ -381,7 +517,13 @@ COPIES = {
     "copy_": (lambda x, there: there.copy_(x, non_blocking=True), False), "copy_, by place": (lambda x, there: there.copy_(x, True), False),
     "copy_, waiting": (lambda x, there: there.copy_(x), True), "copy_ of another dtype": (lambda x, there: there.copy_(x.double(), non_blocking=True), False),
     "back": (lambda x, there: there.to("cpu", non_blocking=True), False), "back, waiting": (lambda x, there: there.cpu(), True),
-    "copy_ back": (lambda x, there: x.copy_(there, non_blocking=True), True),
+    "copy_ back": (lambda x, there: x.copy_(there, non_blocking=True), False), "copy_ back, by place": (lambda x, there: x.copy_(there, True), False),
+    "copy_ back of another dtype": (lambda x, there: x.copy_(there.double(), non_blocking=True), False), "copy_ back of one number": (lambda x, there: x.copy_(there[0], non_blocking=True), False),
+    "copy_ back to a part": (lambda x, there: x[1:].copy_(there[1:], non_blocking=True), False), "copy_ back, waiting": (lambda x, there: x.copy_(there), True),
+    "copy_ back to memory that is not pinned": (lambda x, there: ag.ones(2).copy_(there, non_blocking=True), True),
+    "copy_ back to every other": (lambda x, there: x.repeat(2).pin_memory()[::2].copy_(there, non_blocking=True), True),
+    "copy_ back, recorded": (lambda x, there: x.copy_(there.requires_grad_(), non_blocking=True), True),
+    "copy_ back from another device": (lambda x, there: x.copy_(ag.zeros(2, device=strict.PLACE), non_blocking=True), False),
     "a module": (lambda x, there: ag.nn.PReLU().to("strict", non_blocking=True), False), "a module, by place": (lambda x, there: ag.nn.PReLU().to("strict", ag.float32, True), False),
     "packed": (lambda x, there: ag.nn.utils.rnn.pack_sequence([x]).to("strict", non_blocking=True), False),
 }  # fmt: skip
@@ -395,6 +537,31 @@ def test_what_waits(name, asked):
     with strict.allowed_host_reads():
         run(x, there)
     assert asked == [waits]
+
+
+def test_what_arrives_later_is_written_as_by_any_copy(asked):
+    x, whole = ag.ones(2, 3).pin_memory(), ag.ones(2, 3).pin_memory()
+    there = ag.tensor([1.5, 2.5, 3.5], dtype=ag.float64, device="strict")
+    y = (whole * ag.ones(2, 3, requires_grad=True)).sum()  # saves it
+    version = x._version
+    with strict.allowed_host_reads():
+        assert x.copy_(there, non_blocking=True) is x
+        whole[0].copy_(there, non_blocking=True)
+    assert x.tolist() == [[1.5, 2.5, 3.5]] * 2
+    assert x._version == version + 1
+    assert whole.tolist() == [[1.5, 2.5, 3.5], [1, 1, 1]]
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        y.backward()
+    with strict.allowed_host_reads(), pytest.raises(RuntimeError, match=r"^The size of tensor a"):
+        x.copy_(ag.ones(4, device="strict"), non_blocking=True)
+
+
+def test_memory_that_is_written_later_is_kept_until_then(asked, unfinished):
+    x = ag.ones(2).pin_memory()
+    with strict.allowed_host_reads():
+        x.copy_(ag.zeros(2, device="strict"), non_blocking=True)
+    ((_, memory),) = stream_memory._waiting
+    assert memory is x._a
 
 
 def test_pinned_memory_is_kept_while_it_is_copied(asked, unfinished):

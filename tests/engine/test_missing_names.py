@@ -20,7 +20,7 @@ bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distrib
 quantize_per_tensor fake_quantize_per_channel_affine nn.LazyLinear nn.DataParallel nn.SyncBatchNorm nn.UninitializedParameter
 hub profiler multiprocessing nested binomial range frombuffer nn.CrossMapLRN2d nn.utils.prune nn.utils.parametrizations.orthogonal
 optim.SparseAdam optim.Muon func.vmap func.functionalize func.debug_unwrap
-autograd.graph.set_override_stale_capture_stream autograd.graph.set_warn_on_accumulate_grad_stream_mismatch
+autograd.graph.set_override_stale_capture_stream
 """
 
 

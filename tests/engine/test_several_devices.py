@@ -181,6 +181,9 @@ def test_gradients_come_back_to_the_device_of_the_leaf():
     assert content(w1.grad) == [8.0, 27.0]
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The AccumulateGrad node's stream"
+)  # that of another device, which PyTorch warns of too
 def test_gradients_of_a_leaf_are_summed_across_devices():
     w = on(0, 2.0, 3.0, grad=True)
     for _ in range(2):  # accumulated into grad, too

@@ -85,6 +85,10 @@ class Cuda(Backend):
                 return array.get(order="A")
             return array.get(out=self._pinned_empty(array.shape, array.dtype), blocking=False)
 
+    def fetch(self, target: Any, array: Any) -> None:
+        with self.on(self.index_of(array)):
+            array.get(out=target, blocking=False)
+
     # ----- kernels and random numbers -----
 
     draws = True

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import overrides
+from .. import events, overrides
 from ..backends import on_host
-from ..device import beside, same_place
+from ..device import beside, may_arrive_later, same_place
 from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
+from ..grad_mode import mode
 from ..scalars import check_fits, written
+from ..several import at_home
 from ..signatures import Guard, refusal
 from ..tensor import Tensor, wrap
 from . import _generated as g
+from . import kernels as k
 from .explain import not_a_tensor, shape_error
 from .refuse import refuse_complex
 
@@ -230,7 +233,8 @@ def fill(self: Tensor, value: Any) -> Tensor:
 def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public).
 
-    With ``non_blocking`` a copy to a device is not waited for; one to the host is.
+    With ``non_blocking`` a copy to a device is not waited for, nor one to pinned memory of the host, outside of graphs and
+    tangents: what is given then is still on the device, and the in-place form lets it arrive where it writes.
     """
     if isinstance(other, int | float | complex | np.number):
         other = wrap(beside(np.asarray(other), self._a))
@@ -239,8 +243,22 @@ def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     if other._rg and not is_differentiable(self._a.dtype):
         other = other.to(self._a.dtype)  # no gradient comes out of it
     if not same_place(other._a, self._a):
+        if non_blocking and may_arrive_later(self._a, other._a) and _is_plain_copy(self, other):
+            return _on_its_device(self, other)
         other = other.to(self.device, non_blocking=non_blocking and not on_host(self._a))
     return g.copy(self, other)
+
+
+def _is_plain_copy(x: Tensor, src: Tensor) -> bool:
+    """Whether nothing is recorded of a copy, for gradients or tangents, and the shapes fit."""
+    if events.special & events.FORWARD or (mode.grad and any(t._rg and t.requires_grad for t in (x, src))):
+        return False
+    return src.ndim <= x.ndim and all(a in (1, b) for a, b in zip(src.shape[::-1], x.shape[::-1], strict=False))
+
+
+@at_home
+def _on_its_device(x: Tensor, src: Tensor) -> Tensor:
+    return wrap(k.copy(x._a, src._a))
 
 
 def fitting(op: str, x: Tensor, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import events, overrides, several
 from ..arguments import in_order
-from ..device import array_module
+from ..device import array_module, arrive_later, may_arrive_later
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..node import Node
@@ -78,7 +78,9 @@ def inplace(
         if events.special:
             mode.writes_view = False
     check_result(t, result._a.shape, result._a.dtype)
-    same_device(t, result)
+    later = name == "copy_" and may_arrive_later(t._a, result._a)
+    if not later:
+        same_device(t, result)
     if overlapping:
         check_unrecorded(name, result, (*args, *keywords))
     node = result._fn
@@ -91,6 +93,8 @@ def inplace(
         _write_repeating(t._a, result._a, name, args)
     elif overlapping:
         write_rounds(t._a, result._a, function, args)
+    elif later:
+        arrive_later(t._a, result._a)
     else:
         t._a[...] = result._a
     code, lasti = caller()
