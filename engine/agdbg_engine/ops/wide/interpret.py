@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 from collections import namedtuple
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -65,9 +66,6 @@ class Op:
         self.outputs = tuple(names) or ("result",)
         self.discrete = tuple(o.startswith("*") for o in row.outputs.split()) or (False,)
         self.several = len(self.outputs) > 1
-        self.result: Any = None
-        if self.several:
-            self.result = returned_as(row.name.removesuffix("_raw"))(namedtuple("result", self.outputs))
         self.places = tuple((t, row.args.index(t)) for t in row.tensors)
         """Tensor arguments and where they stand."""
         self.inputs = tuple(row.args.index(d) for d in row.differentiable)
@@ -78,20 +76,36 @@ class Op:
         self._kept: dict[type[Interpreted], tuple[Slots, Consts]] = {}
         self._has_short_way = fits(self)
         self.nothing = (None,) * len(self.inputs)
-        parameters = [
-            inspect.Parameter(
-                a,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=_default(row.defaults[a]) if a in row.defaults else inspect.Parameter.empty,
-                annotation="Tensor" if a in row.tensors and a not in row.scalars and a not in row.defaults else "Any",
-            )
-            for a in row.args
-        ]
-        self.__signature__ = inspect.Signature(parameters)
-        given = [p.default for p in parameters]
-        required = max((i + 1 for i, d in enumerate(given) if d is inspect.Parameter.empty), default=0)
-        self.defaults = tuple(given[required:])
+        last = itertools.takewhile(row.defaults.__contains__, reversed(row.args))
+        self.defaults = tuple(_default(row.defaults[a]) for a in last)[::-1]
         """Of the last arguments."""
+
+    @cached_property
+    def result(self) -> Any:
+        """The class of the tuple that it returns, where it has several results."""
+        return (
+            returned_as(self.row.name.removesuffix("_raw"))(namedtuple("result", self.outputs))
+            if self.several
+            else None
+        )
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        """For ``inspect`` and calls by keyword; made when it is asked for, since most never are and all would delay the start."""
+        row = self.row
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    a,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=_default(row.defaults[a]) if a in row.defaults else inspect.Parameter.empty,
+                    annotation="Tensor"
+                    if a in row.tensors and a not in row.scalars and a not in row.defaults
+                    else "Any",
+                )
+                for a in row.args
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"<op {self.row.signature}>"
