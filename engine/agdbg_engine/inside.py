@@ -55,8 +55,8 @@ class Inside:
         """Whether the transform runs forward mode."""
         self.recording = recording
         """Whether its caller records: otherwise ops on captured tensors are not recorded inside either, for PyTorch."""
-        self.repeated = False
-        """Whether the function runs several times for one result, once for a column: what one run writes the next would read."""
+        self.column: int | None = None
+        """Which of several runs of the function for one result this is: what one run writes the next would read."""
         self.outer: Inside | None = None
         self._made = _Tensors()
         self._views = _Tensors()
@@ -185,6 +185,9 @@ def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
         return
     inside, written = mode.transform, t
     while inside is not None and written is not None and written in inside:
+        of = written if written._base is None else written._base
+        if mode.grad and (of._rg if of._fn is None else of._fn in inside._inputs):
+            return  # refused as the leaf that it is for this level, and PyTorch asks the inner levels first
         written, inside = inside.source(written), inside.outer
     if inside is not None and written is not None:
         raise captured(name, args)
@@ -201,10 +204,20 @@ def captured(name: str, args: tuple[Any, ...]) -> Exception:
     )
 
 
+def registered_already(t: Any) -> bool:
+    """Whether a hook on ``t``, made outside of a function that runs once for each column, was registered by the first run."""
+    inside = mode.transform
+    while inside is not None and t not in inside:
+        if inside.column:
+            return True
+        inside = inside.outer
+    return False
+
+
 def _check_repeated(t: Any, name: str) -> None:
     inside = mode.transform
     while inside is not None:
-        if inside.repeated and inside.is_given(t):
+        if inside.column is not None and inside.is_given(t):
             raise RuntimeError(
                 f"{name} would write to an argument of a function that func.jacfwd or func.hessian runs once for each column: the "
                 "next run would read what this one has written. Let the function work on a clone() of it."
@@ -251,8 +264,13 @@ def is_dual(t: Any) -> bool:
 
 
 def is_input(t: Any) -> bool:
-    """Whether ``t`` is an input of the innermost transform."""
-    return mode.transform is not None and mode.transform.is_input(t)
+    """Whether ``t`` is an input of a transform: of an outer one, too, where the inner transforms run forward mode on it."""
+    level = mode.transform
+    while level is not None:
+        if level.is_input(t):
+            return True
+        level = level.outer
+    return False
 
 
 def is_recorded(t: Any) -> bool:

@@ -319,3 +319,33 @@ def test_a_captured_tensor_is_refused(write):
         return [error_of(lambda: t.func.grad(lambda x: (CAPTURED[write](t, c, x), x.sum())[1])(t.ones(2))), c]
 
     same(both)
+
+
+def two(t):
+    return t.tensor([1.0, 2.0])
+
+
+INNER = {
+    "jvp": lambda t, f, z, c: t.func.jvp(f, (z,), (t.ones(2),))[0],
+    "jvp of a constant": lambda t, f, z, c: t.func.jvp(f, (two(t),), (z,))[1],
+    "grad": lambda t, f, z, c: t.func.grad(lambda w: f(w).sum())(z),
+    "grad of a constant": lambda t, f, z, c: t.func.grad(lambda w: f(w).sum())(c) * z,
+    "vjp": lambda t, f, z, c: t.func.vjp(f, z)[0],
+}
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("write", ["mul_", "view"])
+def test_an_input_of_an_outer_transform_is_written(write, inner, requires_grad):
+    """Recorded, it is refused as a leaf: each transform's input is one, and the inner transforms refuse first."""
+
+    def both(t):
+        x, captured = two(t).requires_grad_(requires_grad), two(t)
+
+        def f(w):
+            return w.mul_(2) if write == "mul_" else w[:1].mul_(2)
+
+        return [error_of(lambda: t.func.grad(lambda z: INNER[inner](t, f, z, captured).sum())(x)), x.detach(), captured]
+
+    same(both)

@@ -134,3 +134,22 @@ def test_modules_with_backward_hooks_in_jvp(of_grad):
         return [(t.func.grad(jvp) if of_grad else jvp)(point(t)).detach(), log]
 
     same(both)
+
+
+@pytest.mark.parametrize("jacobian", ["jacfwd", "jacrev", "hessian"])
+def test_a_hook_on_what_is_captured_is_registered_once(jacobian):
+    def both(t):
+        log = []
+
+        def f(z):
+            y = z * z
+
+            def columns(x):
+                y.register_hook(lambda g: (log.append("fired"), g * 2)[1])
+                return (x * x * x).sum() if jacobian == "hessian" else x * x
+
+            return (getattr(t.func, jacobian)(columns)(point(t)).sum() * y).sum()
+
+        return [t.func.grad(f)(point(t)), log]
+
+    same(both)

@@ -29,9 +29,9 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 def jvp_of(
     func: Callable[..., Any], args: Any, tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool,
-    repeated: bool = False,
+    column: int | None = None,
 ) -> Any:  # fmt: skip
-    """:func:`jvp` with tangents for the arguments ``argnums`` only, for all with ``None``; one of several if ``repeated``."""
+    """:func:`jvp` with tangents for the arguments ``argnums`` only, for all with ``None``; ``column``: which of several runs."""
     if not isinstance(args, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
@@ -39,10 +39,10 @@ def jvp_of(
     with ordinary(), forward_ad.nested_level() as level, Inside(forward=True) as inside:
         duals = [forward_ad.make_dual(counted(p), t, level=level) for p, t in zip(primals, directions, strict=True)]
         inside.guard(open_levels[level], directions)
-        inside.repeated = repeated
+        inside.column = column
         for dual, primal in zip(duals, primals, strict=True):
             inside.add_argument(dual, primal)
-        for x in flatten(args)[0] if repeated else ():
+        for x in () if column is None else flatten(args)[0]:
             if isinstance(x, Tensor):
                 inside.give(x, x)
         nest = unflatten(duals, structure)

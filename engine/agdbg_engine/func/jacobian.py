@@ -80,10 +80,10 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         structure = None
         start = rng_states()
         repeated = sum(p.numel() for p in primals) > 1
-        for unit in unit_vectors(tuple(primals)):
+        for nr, unit in enumerate(unit_vectors(tuple(primals))):
             with _drawing(randomness, start if columns else None):
                 value, product, *extra = jvp_of(
-                    func, args, unflatten(unit, in_structure), argnums, False, has_aux, repeated
+                    func, args, unflatten(unit, in_structure), argnums, False, has_aux, nr if repeated else None
                 )
             check_real("jacfwd", value, "outputs")
             column, structure = flatten(product)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import events
 from ..grad_mode import mode
+from ..inside import registered_already
 from ..sites import caller
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ class RemovableHandle:
         self._dicts: list[weakref.ref[OrderedDict[int, Any]]] = [weakref.ref(hooks), *map(weakref.ref, extra)]
         self._node = None if node is None else weakref.ref(node)
         self._kind = kind
+        if events.special & events.TRANSFORM and tensor is not None and registered_already(tensor):
+            return
         hooks[self.id] = owned(hook, node, tensor) if events.special else hook
         if events.sink is not None:
             events.sink.hook("registered", kind, node, *caller(), events.HookFacts(self.id, hook, tensor))
