@@ -6,10 +6,14 @@ import subprocess
 import sys
 
 import pytest
+from textual.css.stylesheet import Stylesheet
+from textual.widget import Widget
 
 from agdbg.hub.starting import HubFailed
+from agdbg_ui import later
 from agdbg_ui import main as ways_in
 from agdbg_ui.newest import Newest
+from agdbg_ui.panes import Panes
 from agdbg_ui.printed import Waiting
 from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
@@ -318,6 +322,34 @@ def test_the_app_brings_in_no_engine_and_no_numpy():
     loaded = loaded_by("import agdbg_ui.app")
     assert "textual" in loaded
     assert not loaded & {"agdbg_engine", "numpy", "torch"}
+
+
+def test_the_first_frame_waits_for_nothing_that_it_does_not_show():
+    code = "import agdbg_ui.app, json, sys; print(json.dumps([name for name in sys.modules if 'agdbg' in name]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(json.loads(done.stdout))
+    assert "agdbg_ui.panes" in loaded
+    assert not loaded & {"agdbg.protocol.vendor", "agdbg.protocol.checkers", "agdbg_ui.session", "agdbg_ui.console"}
+    assert {name for name in loaded if name.startswith("agdbg_ui.screens.")} == {"agdbg_ui.screens.main"}
+    later.load()
+    assert set(later._MODULES) <= set(vars(later))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+def test_panes_get_their_styles_once_before_the_first_frame(new_app, monkeypatch, size):
+    styled = []
+    apply = Stylesheet.apply
+    monkeypatch.setattr(
+        Stylesheet, "apply", lambda self, node, **how: (styled.append(node), apply(self, node, **how))[1]
+    )
+
+    async def main():
+        app = new_app()
+        async with app.run_test(size=size):
+            panes = [str(each.id) for each in styled if isinstance(each, Widget) and each.has_class("pane")]
+            assert sorted(panes) == sorted(Panes.ALL)
+
+    asyncio.run(main())
 
 
 @pytest.fixture

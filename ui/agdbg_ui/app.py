@@ -1,11 +1,13 @@
 """The app: puts the panes on the screen, and turns keys into requests."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult, SuspendNotSupported
@@ -16,15 +18,9 @@ from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui import editor, kept_folds, messages
+from agdbg_ui import editor, kept_folds, later, messages
 from agdbg_ui.backend import FAILURES, Backend
-from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.dividing import Axis
-from agdbg_ui.explaining import Explaining
-from agdbg_ui.exporting import export
-from agdbg_ui.finding import Findings
-from agdbg_ui.folding import Folding
-from agdbg_ui.jumping import Jumps
 from agdbg_ui.keymap import bindings
 from agdbg_ui.losing import GONE
 from agdbg_ui.memory import Memory
@@ -34,17 +30,8 @@ from agdbg_ui.palettes import NAMES, ORDER, SIXTEEN, WORDS, adapt, after, filter
 from agdbg_ui.pane_app import OWN_TERMINAL, PaneApp
 from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
-from agdbg_ui.refreshing import Refreshing
 from agdbg_ui.result import TuiResult
-from agdbg_ui.screens.export import ExportScreen
-from agdbg_ui.screens.filters import FiltersScreen
-from agdbg_ui.screens.help import HelpScreen
-from agdbg_ui.screens.main import MainScreen, fit
-from agdbg_ui.screens.page import Page
-from agdbg_ui.screens.palette import Palette
-from agdbg_ui.screens.question import Question, barrier_question, quit_question
-from agdbg_ui.session import GRACE_S, Session
-from agdbg_ui.stopping import Stopping
+from agdbg_ui.screens.main import MainScreen, classes_for
 from agdbg_ui.text import reason_of
 from agdbg_ui.turning import Reach, Turning
 from agdbg_ui.view import View
@@ -56,6 +43,9 @@ from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
 from agdbg_ui.wording import emptiness, has_nodes, no_output, reading
+
+if TYPE_CHECKING:
+    from agdbg_ui.later import ConsoleRunner, Explaining, Findings, Folding, Refreshing, Session, Stopping
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
 WIDE, LEAST_COLUMNS, LEAST_ROWS = 110, 40, 10
@@ -121,11 +111,10 @@ class AgdbgApp(PaneApp):
 
     def get_default_screen(self) -> MainScreen:
         """The screen with the panes."""
-        return MainScreen(id="_default")
+        return MainScreen(id="_default", classes=classes_for(self))
 
     def compose(self) -> ComposeResult:
         """Title, banner, panes, prompt, keys."""
-        fit(self.screen)
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
         self.panes = Panes(self, self.lanes, self.output)
@@ -145,7 +134,7 @@ class AgdbgApp(PaneApp):
         self._ticking = self.set_interval(1.0, self._tick, pause=True)
         self.panes.focus_last()
         self._show_empty()
-        self._begin()
+        self.call_after_refresh(self._begin)
 
     def _remember(self) -> dict[str, Any]:
         """How it looked the last time, and looks from the first frame on: another theme would be a pass over all styles more."""
@@ -177,6 +166,7 @@ class AgdbgApp(PaneApp):
         Before the hub has taken the launch there is nothing to ask it for, so the panes are served only then.
         """
         try:
+            later.load()
             backend = await self._connect()
             session = self.session = self.turning.session_on(backend)
             self._resizing = Newest(self._tell_size, session.keep)
@@ -191,16 +181,17 @@ class AgdbgApp(PaneApp):
 
     def _serve(self, session: Session) -> None:
         """Fill the panes, and keep them up to date."""
-        self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
-        self._findings, self._stopping = Findings(self, session), Stopping(self, session)
-        self._folding = Folding(self, session)
+        self._refreshing = later.Refreshing(self.post_message, session, self.lanes, self.panes)
+        self._findings, self._stopping = later.Findings(self, session), later.Stopping(self, session)
+        self._folding = later.Folding(self, session)
         self._first_view = session.view
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
-        self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
+        self._explaining = later.Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
-        self.commander = ConsoleRunner(session)
+        self.commander = later.ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
+        self.panes.stops.outdate()
         self._show_state()
 
     async def see(self, session: Session) -> None:
@@ -298,7 +289,7 @@ class AgdbgApp(PaneApp):
         work = self.session.works.newest if self.session is not None else None
         self._key_line.work = work
         self._show_empty()
-        if isinstance(self.screen, ExportScreen):
+        if isinstance(self.screen, later.ExportScreen):
             self.screen.show_work(work)
 
     @on(messages.Refused)
@@ -311,14 +302,14 @@ class AgdbgApp(PaneApp):
 
     @on(messages.Barrier)
     def _on_barrier(self, message: messages.Barrier) -> None:
-        if isinstance(self.screen, Question):
+        if isinstance(self.screen, later.Question):
             return  # it was asked already: the key was pressed twice, or this person is about to leave
 
         def answered(answer: str | None) -> None:
             if answer == "force" and self.session is not None:
                 self.session.force(message.command)
 
-        self.push_screen(barrier_question(message.text), answered)
+        self.push_screen(later.barrier_question(message.text), answered)
 
     # ----- size and focus -----
 
@@ -427,7 +418,7 @@ class AgdbgApp(PaneApp):
         if self.session is None or not self.session.filters.known:
             self.say("the hub has named no errors to stop at yet")
         else:
-            self.push_screen(FiltersScreen(self.session.filters))
+            self.push_screen(later.FiltersScreen(self.session.filters))
 
     def action_to_counter(self) -> None:
         """Go where the program stands."""
@@ -460,12 +451,12 @@ class AgdbgApp(PaneApp):
     def action_jump_to(self, where: str) -> None:
         """To the producer, the consumer, the root of the pass, the first bad node."""
         if self.session is not None:
-            self._try(Jumps(self, self.session).to(where))
+            self._try(later.Jumps(self, self.session).to(where))
 
     def action_mark(self) -> None:
         """Mark the selected node; of the second one the ways to it are shown."""
         if self.session is not None:
-            self._try(Jumps(self, self.session).mark())
+            self._try(later.Jumps(self, self.session).mark())
 
     def action_resize(self, axis: Axis, by: int) -> None:
         """More or less room for the pane with the focus."""
@@ -522,12 +513,12 @@ class AgdbgApp(PaneApp):
 
     def action_command_palette(self) -> None:
         """All commands, to search in."""
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        if not isinstance(self.screen, later.Palette):
+            self.push_screen(later.Palette(id="--command-palette"))
 
     def action_help(self) -> None:
         """All keys."""
-        self.push_screen(HelpScreen())
+        self.push_screen(later.HelpScreen())
 
     @work(exclusive=True, group="explain")
     async def action_explain(self) -> None:
@@ -535,7 +526,7 @@ class AgdbgApp(PaneApp):
         if self._explaining is None:
             return
         try:
-            page = Page(*await self._explaining.page())
+            page = later.Page(*await self._explaining.page())
         except FAILURES as error:
             self.say(self.why(error), "error")
         else:
@@ -545,7 +536,7 @@ class AgdbgApp(PaneApp):
     def action_export(self) -> None:
         """Write the graph to a file."""
         if self.session is not None:
-            export(self, self.session, self.say)
+            later.export(self, self.session, self.say)
 
     async def action_quit(self) -> None:
         """Quit; ask what becomes of a program that is alive."""
@@ -557,7 +548,7 @@ class AgdbgApp(PaneApp):
         if home is None or not home.view.alive:
             self._finish("leave")
         else:
-            self.push_screen(quit_question(f"{home.view.script} {home.view.rank}".rstrip()), self._on_quit_answer)
+            self.push_screen(later.quit_question(f"{home.view.script} {home.view.rank}".rstrip()), self._on_quit_answer)
 
     def end_by(self, number: int) -> None:
         """A signal ends the debugger: the program is left running. A second one waits for nothing."""
@@ -574,7 +565,7 @@ class AgdbgApp(PaneApp):
         if answer in ("kill", "leave") and not self._is_leaving:
             self._is_leaving = True  # another answer comes too late
             if answer == "kill":
-                self.say(f"it was asked to end; if it does not in {GRACE_S:g} s it is killed")
+                self.say(f"it was asked to end; if it does not in {later.GRACE_S:g} s it is killed")
             self.exit(await self._leave(answer == "kill"))
 
     async def _leave(self, kill: bool) -> TuiResult:

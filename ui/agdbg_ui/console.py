@@ -1,14 +1,16 @@
 """The console behind the line ``:``: ``agdbg.console`` on the session's own connection, one line at a time."""
 
+from __future__ import annotations
+
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from agdbg_ui.bridge import Bridge
-from agdbg_ui.session import Session
 
 if TYPE_CHECKING:
     from agdbg.console import Console
+    from agdbg_ui.session import Session
 
 
 class ConsoleRunner:

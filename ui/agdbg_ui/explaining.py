@@ -1,15 +1,19 @@
 """The banner, and the page behind it: why the program stands still, or what went wrong in it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agdbg.last_output import end_of, error_line
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui.session import Session
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.wording import banner, detail_of, ended_banner, spaced, stop_kind
+
+if TYPE_CHECKING:
+    from agdbg_ui.session import Session
 
 NOTHING = "Nothing is known to have gone wrong."
 #: The exit status after an error that nobody caught.

@@ -1,15 +1,19 @@
 """Asks for a file, and lets the hub write the graph to it."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.export import ExportScreen
-from agdbg_ui.session import Session
+
+if TYPE_CHECKING:
+    from agdbg_ui.session import Session
 
 
 def export(app: App[Any], session: Session, say: Callable[[str], object]) -> None:

@@ -1,14 +1,12 @@
 """Which errors the program stops at: the filters that the hub has, and those that this client has switched on."""
 
 import asyncio
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agdbg_ui.backend import Backend
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(NamedTuple):
     """A kind of error to stop at."""
 
     id: str

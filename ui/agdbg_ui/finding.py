@@ -1,15 +1,17 @@
 """Fetches findings, and opens the doors behind their lines."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.newest import Newest
-from agdbg_ui.session import Session
 from agdbg_ui.spots import evidence_line
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.session import Session
 
 NOT_YET = "nobody has looked yet; 5 looks at what was recorded so far"
 SINCE = "nothing was found, but more has happened since: 5 looks again"
@@ -24,7 +26,7 @@ class Findings:
     ended, and when somebody asks for them.
     """
 
-    def __init__(self, app: "AgdbgApp", session: Session) -> None:
+    def __init__(self, app: AgdbgApp, session: Session) -> None:
         self._app, self._session = app, session
         self._pane = app.panes.findings
         self._fetching = Newest(self._fetch, session.keep)

@@ -1,12 +1,13 @@
 """Folding rows of the graph: what a module has built is one row, and what repeats itself."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from agdbg.protocol.vendor import Folds
-from agdbg_ui.session import Session
-
 if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Folds
     from agdbg_ui.pane_app import PaneApp
+    from agdbg_ui.session import Session
 
 _NOTHING = {
     "fold": "nothing around this row can be folded: it was built in no module, and no open fold is around it",
@@ -22,7 +23,7 @@ def folds_at(depth: int) -> Folds:
 class Folding:
     """Asks the hub what is folded after a move, and lets the graph show it."""
 
-    def __init__(self, app: "PaneApp", session: Session) -> None:
+    def __init__(self, app: PaneApp, session: Session) -> None:
         self._app, self._session = app, session
         self._deepest = 1
         self._from = 0  # the row that the cursor was on before it was on a fold

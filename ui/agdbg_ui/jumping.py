@@ -1,11 +1,12 @@
 """Jumps in the graph, and the ways between two nodes that are marked."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from agdbg_ui.session import Session
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.session import Session
 
 #: Neighbours that are asked for.
 _NEAR = 200
@@ -14,7 +15,7 @@ _NEAR = 200
 class Jumps:
     """From the selected node to others."""
 
-    def __init__(self, app: "AgdbgApp", session: Session) -> None:
+    def __init__(self, app: AgdbgApp, session: Session) -> None:
         self._app, self._session = app, session
 
     async def to(self, where: str) -> None:

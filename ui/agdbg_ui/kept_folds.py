@@ -1,15 +1,17 @@
 """What was folded the last time, of each recording, and how deep of each program."""
 
-import os
-from typing import Any
+from __future__ import annotations
 
-from agdbg.protocol.checkers import checker
-from agdbg.protocol.vendor import Folds
+import os
+from typing import TYPE_CHECKING, Any
+
 from agdbg_ui.view import View
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Folds
 
 #: Recordings and programs that are remembered, the newest.
 MOST = 50
-_PROBLEM = checker(Folds, closed=True)
 
 
 def name_of(view: View) -> str:
@@ -21,8 +23,13 @@ def name_of(view: View) -> str:
 
 def found(kept: dict[str, Any], view: View) -> Folds | None:
     """What was folded when this was on the screen; None: nothing that makes sense is known."""
-    folds: Folds | None = kept.get(name_of(view))
-    return folds if folds is not None and _PROBLEM.problem(folds) is None else None
+    if (folds := kept.get(name_of(view))) is None:
+        return None
+    from agdbg.protocol.checkers import checker
+    from agdbg.protocol.vendor import Folds  # descriptions of all requests are of no use until now
+
+    known: Folds | None = folds if checker(Folds, closed=True).problem(folds) is None else None
+    return known
 
 
 def with_folds(kept: dict[str, Any], view: View, folds: Folds) -> dict[str, Any]:

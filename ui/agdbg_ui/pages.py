@@ -1,9 +1,13 @@
 """Rows of the lane view by pages, as far as they were looked at; what changed is fetched anew when it is seen."""
 
-from typing import Any, cast
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
 
 from agdbg.protocol.limits import PAGE as MOST
-from agdbg.protocol.vendor import Row
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Row
 
 #: Rows of a page: some screens full, and little to send again at each stop.
 PAGE = 64
@@ -77,7 +81,7 @@ class Pages:
 
         Where the view `grows`, what is shown ends with rows that are known: those behind them come with the next answer.
         """
-        start, rows = body["start"], cast(list[Row], body["rows"])
+        start, rows = body["start"], cast("list[Row]", body["rows"])
         shown, self.newest = self.total, body["total"]
         self.total = min(self.newest, max(start + len(rows), shown)) if grows else self.newest
         self.counter, self.counter_node = body["pc"], body["pcNode"]

@@ -1,27 +1,23 @@
 """The part of the app that the panes talk to: what they ask for is fetched, and where they lead is gone to."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections.abc import Awaitable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import App
 from textual.notifications import Notify
 
-from agdbg_ui.console import ConsoleRunner
+from agdbg_ui import later
 from agdbg_ui.control import words_of
-from agdbg_ui.finding import Findings
-from agdbg_ui.folding import Folding
 from agdbg_ui.losing import GONE
 from agdbg_ui.panes import Panes
 from agdbg_ui.prompts import Prompts
-from agdbg_ui.refreshing import Refreshing
 from agdbg_ui.result import TuiResult
-from agdbg_ui.screens.tensor import TensorScreen
-from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
-from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import reason_of, safe
 from agdbg_ui.turning import Turning
 from agdbg_ui.widgets.banner import Banner
@@ -38,6 +34,14 @@ from agdbg_ui.widgets.stops import StopsPane
 from agdbg_ui.widgets.timeline import TimelinePane
 from agdbg_ui.widgets.tree import TreeView
 from agdbg_ui.wording import no_value
+
+if TYPE_CHECKING:
+    from agdbg_ui.console import ConsoleRunner
+    from agdbg_ui.finding import Findings
+    from agdbg_ui.folding import Folding
+    from agdbg_ui.refreshing import Refreshing
+    from agdbg_ui.session import Session
+    from agdbg_ui.stopping import Stopping
 
 #: Said to whoever wants to type into a program that the hub has not started.
 OWN_TERMINAL = "the program has its own terminal: type there"
@@ -215,7 +219,7 @@ class PaneApp(App[TuiResult]):
             stop = session.view.stop if session is not None else None
             self.say(no_value(stop, str(message.entry.get("value", ""))))
             return
-        self.push_screen(TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
+        self.push_screen(later.TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
 
     @on(SourcePane.BreakpointToggled)
     def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:

@@ -39,9 +39,12 @@ _HUGE_ORDER = (
     "console",
     "events",
 )
-
-
 _AXES: tuple[Axis, Axis] = ("columns", "rows")
+
+
+def has_room_for_all(app: App[Any]) -> bool:
+    """Whether the terminal is so big that every pane is seen."""
+    return app.size.width >= HUGE[0] and app.size.height >= HUGE[1]
 
 
 class Workspace(Container):
@@ -62,7 +65,7 @@ class Workspace(Container):
 
     def on_resize(self) -> None:
         """Lay all panes out where there is room for them; tell."""
-        is_huge = self.app.size.width >= HUGE[0] and self.app.size.height >= HUGE[1]
+        is_huge = has_room_for_all(self.app)
         if is_huge != self.has_class("-huge"):
             self.set_class(is_huge, "-huge")
             self.sort_children(key=_huge_place if is_huge else _usual_place)
@@ -163,15 +166,12 @@ class Panes:
             "console": self.transcript,
         }
         self._tabs, self._bottom_tabs = PaneTabs(self.ALL, id="tabs"), PaneTabs(self.BOTTOM, id="bottom-tabs")
-        self.workspace = Workspace(
-            *self._graphs.values(),
-            self._tabs,
-            self.inspector,
-            self.source,
-            self._bottom_tabs,
-            *(self._widgets[pane] for pane in self.BOTTOM),
-            id="workspace",
-        )
+        graphs, bottom = self._graphs.values(), [self._widgets[pane] for pane in self.BOTTOM]
+        usual = [*graphs, self._tabs, self.inspector, self.source, self._bottom_tabs, *bottom]
+        _USUAL.update({str(widget.id): at for at, widget in enumerate(usual)})
+        is_huge = has_room_for_all(app)  # known before the first frame, which is laid out once
+        self.workspace = Workspace(*(sorted(usual, key=_huge_place) if is_huge else usual), id="workspace")
+        self.workspace.set_class(is_huge, "-huge", update=False)
         self._name_all()
         self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
         self._chosen: dict[str, str] = {}
@@ -180,15 +180,13 @@ class Panes:
 
     def _name_all(self) -> None:
         """Give the panes their places, titles and classes."""
-        for at, widget in enumerate(self.workspace._pending_children):
-            _USUAL[str(widget.id)] = at
         self._widget("lanes").border_title = "0 Graph"
         self.boxes.border_title, self.tree.border_title = "0 Boxes", "0 Modules"
         for pane, (key, title) in self.ALL.items():
             self._widget(pane).border_title = f"{key} {title}"
-            self._widget(pane).add_class("pane", "bottom" if pane in self.BOTTOM else "side")
+            self._widget(pane).add_class("pane", "bottom" if pane in self.BOTTOM else "side", update=False)
         for widget in self._graphs.values():
-            widget.add_class("graph")
+            widget.add_class("graph", update=False)
 
     def show(self, pane: str) -> None:
         """Make a pane the one that is seen, and that is to be seen the next time."""
@@ -204,9 +202,9 @@ class Panes:
         if pane in self._graphs:
             self._graph = pane
         for each, widget in self._widgets.items():
-            widget.set_class(each in (self._seen, self._graph), "-seen")
-            widget.set_class(each == self._bottom, "-bottom")
-            widget.set_class(self.is_zoomed and each == pane, "-zoomed")
+            is_seen, is_zoomed = each in (self._seen, self._graph), self.is_zoomed and each == pane
+            classes = {"-seen": is_seen, "-bottom": each == self._bottom, "-zoomed": is_zoomed}
+            widget.update_classes(classes, update=widget.is_attached)
         self.show_tabs()
 
     def focus(self, pane: str) -> None:

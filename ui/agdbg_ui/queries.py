@@ -1,9 +1,13 @@
 """What the UI asks the hub: the graph, one node, events, source, output; each answer is the body of a response."""
 
-from typing import Any
+from __future__ import annotations
 
-from agdbg.protocol.vendor import Folds
+from typing import TYPE_CHECKING, Any
+
 from agdbg_ui.backend import Backend
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Folds
 
 Body = dict[str, Any]
 

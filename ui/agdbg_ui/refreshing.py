@@ -1,8 +1,10 @@
 """Keeps the panes up to date: each has one request in flight, and the newest wish wins."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -10,12 +12,14 @@ from agdbg_ui.backend import FAILURES
 from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
-from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot, call_of_pass, line_of_stop, place_that_runs, places_of
 from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
+
+if TYPE_CHECKING:
+    from agdbg_ui.session import Session
 
 #: Modules and parameters that are shown; of more, the last are left out.
 BRANCHES = 20_000

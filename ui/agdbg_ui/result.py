@@ -1,14 +1,12 @@
 """How a session on the terminal ended."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from agdbg_ui.view import View
 
 
-@dataclass(frozen=True)
-class TuiResult:
+class TuiResult(NamedTuple):
     """What is to be said once the terminal is restored.
 
     Attributes:

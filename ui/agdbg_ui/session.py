@@ -7,7 +7,6 @@ are coalesced: one is in flight, and what happens meanwhile is fetched by the on
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -484,7 +483,7 @@ class Session:
             self._output.add(f"{own_line}[{text.strip()}]\n")
 
     def _on_grew(self, body: Body) -> None:
-        self.view = replace(self.view, nodes=body["nodes"], idle_from=self.clock())
+        self.view = self.view._replace(nodes=body["nodes"], idle_from=self.clock())
         self._post(Grew())
 
     def _on_ended(self, body: Body) -> None:
@@ -543,7 +542,7 @@ class Session:
                 self._refused(error)
             body = {"stackFrames": []}
         if self._stops.get(stop.thread) is stop:
-            self._stops[stop.thread] = replace(stop, frames=tuple(map(frame_of, body["stackFrames"])))
+            self._stops[stop.thread] = stop._replace(frames=tuple(map(frame_of, body["stackFrames"])))
             self._show_stop()
 
     def _show_stop(self, stepping: Stop | None = None) -> None:
@@ -558,7 +557,7 @@ class Session:
         self._set(life=life, stop=stop, stopped=stopped, **more)
 
     def _set(self, **changes: Any) -> None:
-        view = replace(self.view, **changes)
+        view = self.view._replace(**changes)
         if view != self.view:
             self.view = view
             self._post(ViewChanged())

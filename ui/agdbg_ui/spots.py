@@ -1,15 +1,13 @@
 """A place in the source: a line, the part of it that is meant, and what it is to the node that is selected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agdbg.protocol.phases import HOOKS
 from agdbg_ui.view import Stop
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """A line of a file.
 
     Attributes:

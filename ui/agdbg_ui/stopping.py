@@ -1,16 +1,18 @@
 """Keeps the pane of breakpoints and threads up to date, and does what is chosen in it."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.backend import FAILURES
 from agdbg_ui.newest import Newest
-from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
 from agdbg_ui.turning import name_of, told_of
 from agdbg_ui.widgets.stops import Item, items_of
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.session import Session
 
 #: Said of the one thread that a recording has.
 NO_THREAD = "no program runs; n and p walk through its recording"
@@ -21,7 +23,7 @@ OTHER_PROCESSES = "this one is seen; a child or another program has a hub of its
 class Stopping:
     """What is behind the pane."""
 
-    def __init__(self, app: "AgdbgApp", session: Session) -> None:
+    def __init__(self, app: AgdbgApp, session: Session) -> None:
         self._app, self._session = app, session
         self._pane = app.panes.stops
         self._fetching = Newest(self._fetch, session.keep)

@@ -1,16 +1,19 @@
 """The other processes of a parallel program: one is seen at a time, and the hubs of those that were seen stay connected."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
+from agdbg_ui import later
 from agdbg_ui.backend import Backend
-from agdbg_ui.session import Session
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.session import Session
 
 Body = dict[str, Any]
 #: Makes the connection to the hub at an address; without one to a new hub, which shows a recording.
@@ -31,14 +34,14 @@ class Turning:
         home: the process that this screen was started for, whose end it tells; the others are only looked at.
     """
 
-    def __init__(self, app: "AgdbgApp", reach: Reach | None) -> None:
+    def __init__(self, app: AgdbgApp, reach: Reach | None) -> None:
         self._app, self._reach = app, reach
         self.home: Session | None = None
         self._known: dict[str, Session] = {}
 
     def session_on(self, backend: Backend) -> Session:
         """A session on a connection; while another one is seen the screen does not hear of it."""
-        session = Session(backend, lambda message: self._hear(session, message), self._app.clock)
+        session = later.Session(backend, lambda message: self._hear(session, message), self._app.clock)
         self.home = self.home or session
         return session
 

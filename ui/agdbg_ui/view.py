@@ -1,9 +1,8 @@
 """What a person has to know at a glance: how the program is, and where backward stands."""
 
 import re
-from dataclasses import dataclass, field
 from signal import Signals
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from agdbg_ui.control import Hands
 
@@ -18,8 +17,7 @@ _TROUBLES = {"stopped": "recording stopped", "damaged": "damaged recording"}
 _PASS = re.compile(r"\bpass \d+")
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A frame of a stopped thread; `is_label` is the place where the node was created."""
 
     id: int
@@ -29,8 +27,7 @@ class Frame:
     is_label: bool
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """Where a thread stands and why; the frames come a little later than the rest. `serial` counts stops."""
 
     thread: int
@@ -108,8 +105,7 @@ class Stop:
         return node, position
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """How things are.
 
     `idle_from` is when, on the session's clock, the last record was made. `awaits_input`: the program reads its terminal.
@@ -128,7 +124,7 @@ class View:
     exit: int | None = None
     signal: str | None = None
     stop: Stop | None = None
-    stopped: tuple[int, ...] = field(default=())
+    stopped: tuple[int, ...] = ()
     idle_from: float = 0.0
     nodes: int = 0
     why: str = ""

@@ -1,8 +1,7 @@
 """Work of the hub that takes a while, as it tells of it: what, how far, and how to end it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agdbg_ui.amounts import bar
 from agdbg_ui.text import Pieces, safe
@@ -11,8 +10,7 @@ from agdbg_ui.themes import ASIDE, LABEL
 _BAR_CELLS = 12
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """One request that the hub works at; `percentage` is None where nobody knows."""
 
     id: str
@@ -56,7 +54,7 @@ class Works:
         """The body of ``progressUpdate``: what is not in it holds on, but a percentage belongs to its message."""
         if (known := self._works.get(body["progressId"])) is not None:
             message = body.get("message", known.message)
-            self._works[known.id] = replace(known, message=message, percentage=body.get("percentage"))
+            self._works[known.id] = known._replace(message=message, percentage=body.get("percentage"))
 
     def end(self, body: Mapping[str, Any]) -> None:
         """The body of ``progressEnd``."""

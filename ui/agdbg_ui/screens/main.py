@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from textual import events
+from textual.app import App
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -12,9 +14,13 @@ class MainScreen(Screen[None]):
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        """It is shown: the first time every widget has got its styles a moment ago, when it was mounted."""
+        if not self.stack_updates:
+            event.refresh_styles = False
 
-def fit(screen: Screen[Any]) -> None:
-    """Give a screen the classes of its size, as each change of that will, so that the first frame is laid out once."""
-    app = screen.app
-    for breakpoints, size in zip((app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), app.size, strict=True):
-        screen.add_class(next(name for least, name in reversed(breakpoints or []) if size >= least))
+
+def classes_for(app: App[Any]) -> str:
+    """The classes of a screen of the size of the terminal, as each change of that gives them: the first frame is laid out once."""
+    lines = zip((app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), app.size, strict=True)
+    return " ".join(next(name for least, name in reversed(each or []) if size >= least) for each, size in lines)

@@ -1,7 +1,6 @@
 """A question over the main screen, with a few answers."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events
@@ -18,8 +17,7 @@ from agdbg_ui.text import safe
 STAY = "stay"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """An answer: the key that gives it, its words, and what the screen returns for it."""
 
     key: str

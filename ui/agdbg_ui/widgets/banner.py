@@ -1,6 +1,5 @@
 """Why the program stands still, in one to three lines."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -50,11 +49,12 @@ class Banner(Widget, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "All of it", show=False)]
 
-    @dataclass
     class Opened(Message):
         """The user wants the full text."""
 
-        kind: str
+        def __init__(self, kind: str) -> None:
+            super().__init__()
+            self.kind = kind
 
     def __init__(
         self, *, hint: str = HINT, name: str | None = None, id: str | None = None, classes: str | None = None

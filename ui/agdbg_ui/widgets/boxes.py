@@ -1,7 +1,6 @@
 """The nodes around one as boxes in layers, with lines between them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -55,25 +54,26 @@ class Boxes(ScrollView, can_focus=True):
         Binding("space", "level", "By modules", show=False),
     ]
 
-    @dataclass
     class Wanted(Message):
         """The neighbourhood of `node` is to be shown."""
 
-        node: int
-        hops: int
-        depth: int
+        def __init__(self, node: int, hops: int, depth: int) -> None:
+            super().__init__()
+            self.node, self.hops, self.depth = node, hops, depth
 
-    @dataclass
     class RowsWanted(Message):
         """The rows of a module are to be seen."""
 
-        node: int
+        def __init__(self, node: int) -> None:
+            super().__init__()
+            self.node = node
 
-    @dataclass
     class Selected(Message):
         """Another box is selected."""
 
-        node: int
+        def __init__(self, node: int) -> None:
+            super().__init__()
+            self.node = node
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

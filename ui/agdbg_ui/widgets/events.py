@@ -1,7 +1,6 @@
 """The rare events of a recording, page by page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from textual.message import Message
@@ -30,18 +29,19 @@ class EventsPane(Rows):
     list follows its end while the cursor is on the last event. Enter posts `EventsPane.Selected`.
     """
 
-    @dataclass
     class Wanted(Message):
         """Events that would be seen and are not here."""
 
-        start: int
-        count: int
+        def __init__(self, start: int, count: int) -> None:
+            super().__init__()
+            self.start, self.count = start, count
 
-    @dataclass
     class Selected(Message):
         """The user chose an event."""
 
-        event: Event
+        def __init__(self, event: Event) -> None:
+            super().__init__()
+            self.event = event
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)

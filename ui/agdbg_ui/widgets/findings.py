@@ -1,8 +1,7 @@
 """What went wrong: each finding with the lines that show it, every one of them a door to its place."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -16,8 +15,7 @@ _INDENT = "   "
 _ROLE_CELLS, _PLACE_CELLS = 14, 28
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """A line of the list; `evidence` is the index of the line of code that it is about, or -1."""
 
     finding: int
@@ -37,12 +35,12 @@ class FindingsPane(Rows):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "more", "More", show=False)]
 
-    @dataclass
     class Chosen(Message):
         """A finding, or a line that shows it, is to be seen; `evidence` is None for the finding itself."""
 
-        finding: Finding
-        evidence: Mapping[str, Any] | None
+        def __init__(self, finding: Finding, evidence: Mapping[str, Any] | None) -> None:
+            super().__init__()
+            self.finding, self.evidence = finding, evidence
 
     class MoreWanted(Message):
         """Suspicious things are wanted too, or no longer."""

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -34,14 +33,13 @@ _TOLD = (saved_look("modified"), saved_look("freed"))
 Entry = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """A row of the list: a section's heading, an entry, or a further line of its value (`is_more`)."""
 
     section: str
     entry: Entry | None = None
     text: str = ""
-    count: int = 0
+    entries: int = 0
     is_more: bool = False
     names: int = 0
 
@@ -70,24 +68,26 @@ class Inspector(Rows):
         Binding("space", "open", "Open", show=False),
     ]
 
-    @dataclass
     class SetWanted(Message):
         """The user wants to replace an incoming gradient of the node."""
 
-        entry: Entry
+        def __init__(self, entry: Entry) -> None:
+            super().__init__()
+            self.entry = entry
 
-    @dataclass
     class ValueWanted(Message):
         """A page of a value is wanted; `heading` says what it is."""
 
-        heading: str
-        entry: Entry
+        def __init__(self, heading: str, entry: Entry) -> None:
+            super().__init__()
+            self.heading, self.entry = heading, entry
 
-    @dataclass
     class Goto(Message):
         """The user wants to see another node."""
 
-        node: int
+        def __init__(self, node: int) -> None:
+            super().__init__()
+            self.node = node
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes, header=0)
@@ -131,7 +131,7 @@ class Inspector(Rows):
         self._wrapped_to = self.inner_width
         for section in self._body["sections"] if self._body else ():
             name, entries = section["name"], section["entries"]
-            self._list.append(_Row(name, count=len(entries)))
+            self._list.append(_Row(name, entries=len(entries)))
             if name not in self._folded:
                 names = self._name_width(entries)
                 for entry in entries:
@@ -151,7 +151,7 @@ class Inspector(Rows):
         else:
             lines = self._lines_of(row, width)
         first, *more = lines
-        return [replace(row, text=first), *(replace(row, text=line, is_more=True) for line in more)]
+        return [row._replace(text=first), *(row._replace(text=line, is_more=True) for line in more)]
 
     def _lines_of(self, row: _Row, width: int) -> list[str]:
         assert row.entry is not None
@@ -187,7 +187,7 @@ class Inspector(Rows):
         row = self._list[index]
         if row.entry is None:
             fold = "▸" if row.section in self._folded else "▾"
-            return [(f"{fold} {safe(row.section)}", LABEL), (f"  {row.count}" if row.count else "  none", FAINT)]
+            return [(f"{fold} {safe(row.section)}", LABEL), (f"  {row.entries}" if row.entries else "  none", FAINT)]
         if row.is_more:
             return [(_INDENT, ""), (row.text, ASIDE if row.key in self._opened else _style(row.entry))]
         return self._entry(row, width)

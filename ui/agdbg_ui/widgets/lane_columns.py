@@ -1,12 +1,16 @@
 """What a row of the lane view has room for: columns come with the width at hand, and only where something is known."""
 
+from __future__ import annotations
+
 import os.path
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agdbg.protocol.vendor import Row
 from agdbg.sizes import size
 from agdbg_ui.text import cells, safe, shorten
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Row
 
 #: What most ops end with.
 SUFFIX = re.compile(r"Backward\d*$")

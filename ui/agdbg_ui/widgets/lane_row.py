@@ -1,8 +1,10 @@
 """One row of the lane view as pieces of text: marks, lanes, op, badges, place, source."""
 
-import math
+from __future__ import annotations
 
-from agdbg.protocol.vendor import Badge, Row
+import math
+from typing import TYPE_CHECKING
+
 from agdbg_ui.amounts import HEIGHTS, is_bad, norm_words
 from agdbg_ui.text import (
     Piece,
@@ -30,6 +32,9 @@ from agdbg_ui.themes import (
     node_look,
 )
 from agdbg_ui.widgets.lane_columns import SUFFIX, UNFOLDS, Columns, Shares, saved_words
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Badge, Row
 
 NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""

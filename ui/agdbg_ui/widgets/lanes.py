@@ -1,9 +1,10 @@
 """The graph as lanes: one row a node, and an arrow where backward stands."""
 
+from __future__ import annotations
+
 import asyncio
-from dataclasses import dataclass
 from time import monotonic
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
@@ -13,7 +14,6 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agdbg.norm import Norm
-from agdbg.protocol.vendor import Folds, Row
 from agdbg_ui.amounts import is_bad
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
@@ -22,6 +22,9 @@ from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, row_placeholder, widen
 from agdbg_ui.widgets.painting import colour
 from agdbg_ui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from agdbg.protocol.vendor import Folds, Row
 
 #: Rows that stay in sight above and below the program counter.
 MARGIN = 2
@@ -44,23 +47,21 @@ class Lanes(Rows):
         Binding("right,l", "fold('unfold')", "Unfold", show=False),
     ]
 
-    @dataclass
     class Wanted(Message):
         """Rows are seen that are not known, or that may have changed: see `Lanes.wanted`."""
 
-    @dataclass
     class Selected(Message):
         """The cursor is on another row, or on one that has become known."""
 
-    @dataclass
     class Emptied(Message):
         """It has become known that there are no rows."""
 
-    @dataclass
     class FoldWanted(Message):
         """Fold or unfold what the cursor is on."""
 
-        how: str
+        def __init__(self, how: str) -> None:
+            super().__init__()
+            self.how = how
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -1,6 +1,5 @@
 """The program's terminal: what it writes, and a line to type into it."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -48,17 +47,19 @@ class OutputPane(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i,enter", "input", "Input to the program", show=False)]
 
-    @dataclass
     class Submitted(Message):
         """The user typed this for the program: a line with its line end, or one control character."""
 
-        text: str
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
-    @dataclass
     class InputModeChanged(Message):
         """The input line was opened or left."""
 
-        active: bool
+        def __init__(self, active: bool) -> None:
+            super().__init__()
+            self.active = active
 
     def __init__(
         self, *, limit: int = LINES, name: str | None = None, id: str | None = None, classes: str | None = None

@@ -1,7 +1,5 @@
 """The line above panes of which one is seen: their numbers and names."""
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
@@ -23,11 +21,12 @@ class PaneTabs(Widget):
     PaneTabs { height: 1; background: $panel; color: $foreground; }
     """
 
-    @dataclass
     class Chosen(Message):
         """A name was clicked."""
 
-        pane: str
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
 
     def __init__(self, panes: dict[str, tuple[str, str]], *, id: str | None = None) -> None:
         super().__init__(id=id)

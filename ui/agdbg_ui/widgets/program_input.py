@@ -1,6 +1,5 @@
 """One line of input to the program, with a history."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -39,11 +38,12 @@ class ProgramInput(Input):
         Binding("escape", "leave", "Leave the input", show=False),
     ]
 
-    @dataclass
     class Sent(Message):
         """This is for the program."""
 
-        text: str
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     class Left(Message):
         """No more input for now."""

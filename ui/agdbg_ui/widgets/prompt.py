@@ -1,6 +1,5 @@
 """A line to type into above the keys: search, evaluate, break on a name, set a gradient."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
@@ -54,25 +53,26 @@ class Prompt(Vertical):
         Binding("tab", "complete", "Complete", show=False),
     ]
 
-    @dataclass
     class Entered(Message):
         """A line was entered."""
 
-        kind: str
-        text: str
+        def __init__(self, kind: str, text: str) -> None:
+            super().__init__()
+            self.kind, self.text = kind, text
 
-    @dataclass
     class Arrow(Message):
         """Up or down in a search: by is -1 or 1."""
 
-        text: str
-        by: int
+        def __init__(self, text: str, by: int) -> None:
+            super().__init__()
+            self.text, self.by = text, by
 
-    @dataclass
     class Incomplete(Message):
         """The line of the console is to be completed."""
 
-        text: str
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     class Closed(Message):
         """The prompt is gone."""

@@ -1,7 +1,6 @@
 """The source file of a node, with the line that the program stands at, and the expression in it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -47,14 +46,13 @@ class SourcePane(Rows):
         Binding("right", "shift(1)", "Right", show=False),
     ]
 
-    @dataclass
     class BreakpointToggled(Message):
         """The user wants a breakpoint at a line, or wants it no longer."""
 
-        path: str
-        line: int
+        def __init__(self, path: str, line: int) -> None:
+            super().__init__()
+            self.path, self.line = path, line
 
-    @dataclass
     class OtherWanted(Message):
         """The user wants to see another place of the same node."""
 

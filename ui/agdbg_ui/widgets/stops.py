@@ -1,8 +1,7 @@
 """Where the program stops and stands: breakpoints, watches, kinds of events, threads, processes, errors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -16,8 +15,7 @@ Body = Mapping[str, Any]
 _PLACE_CELLS = 32
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A line of the list, with what is known of it: a heading (`sort` is ""), a breakpoint, an error, a thread or a process."""
 
     sort: str
@@ -51,23 +49,26 @@ class StopsPane(Rows):
     class Wanted(Message):
         """It is seen, and may be out of date."""
 
-    @dataclass
     class Chosen(Message):
         """Enter was pressed on an item."""
 
-        item: Item
+        def __init__(self, item: Item) -> None:
+            super().__init__()
+            self.item = item
 
-    @dataclass
     class Removed(Message):
         """A breakpoint is to be removed."""
 
-        number: int
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
 
-    @dataclass
     class ConditionWanted(Message):
         """A breakpoint is to have a condition."""
 
-        number: int
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

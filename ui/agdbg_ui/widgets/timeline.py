@@ -1,7 +1,6 @@
 """The runs of a pass in the order of time: how long each took, what saved tensors held, what arrived; or its layers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -35,16 +34,15 @@ class TimelinePane(Rows):
         Binding("l", "layers", "Layers", show=False),
     ]
 
-    @dataclass
     class Wanted(Message):
         """Runs are seen that are not known."""
 
-    @dataclass
     class Selected(Message):
         """The cursor is on another run; `go` looks at the recording as it was then."""
 
-        run: Mapping[str, Any]
-        go: bool
+        def __init__(self, run: Mapping[str, Any], go: bool) -> None:
+            super().__init__()
+            self.run, self.go = run, go
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, header=2)

@@ -1,7 +1,6 @@
 """The graph by modules and parameters, with totals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -34,11 +33,12 @@ class TreeView(Rows):
     class Wanted(Message):
         """It is seen, and may be out of date."""
 
-    @dataclass
     class Selected(Message):
         """A node is to be seen."""
 
-        node: int
+        def __init__(self, node: int) -> None:
+            super().__init__()
+            self.node = node
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, header=1)
