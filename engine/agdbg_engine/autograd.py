@@ -161,6 +161,20 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
 
 
+def grad_of_level(
+    transform: inside.Inside,
+    roots: tuple[Root, ...],
+    inputs: Sequence[Root],
+    given: Sequence[Tensor | None],
+    retain_graph: bool | None,
+    create_graph: bool,
+) -> Gradients:
+    """:func:`grad` at the level of ``transform``, which the thread may have left; ``None`` for an input that is not used."""
+    _check_flags(retain_graph, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    return _grad(roots, tuple(inputs), gradients_for(roots, given), keep, create_graph, True, transform)
+
+
 def _check_flags(retain_graph: Any, create_graph: Any, unused: Any = False) -> None:
     """Flags are bools or integers, as in PyTorch; those that may be left out may be ``None`` too."""
     flags = [create_graph, *(x for x in (retain_graph, unused) if x is not None)]
@@ -173,9 +187,10 @@ Gradients = tuple[Tensor | None, ...]
 
 
 def _grad(
-    roots: tuple[Root, ...], wanted: tuple[Root, ...], gradients: Any, keep: bool, create_graph: bool, unused: bool
-) -> Gradients:
-    bp = BackwardPass("grad", keep, create_graph, *caller())
+    roots: tuple[Root, ...], wanted: tuple[Root, ...], gradients: Any, keep: bool, create_graph: bool, unused: bool,
+    transform: inside.Inside | None = None,
+) -> Gradients:  # fmt: skip
+    bp = BackwardPass("grad", keep, create_graph, *caller(), transform)
     starts = seeds(roots, gradients, bp.tensors)
     constants = _constants(roots, wanted)
     captures = [Capture(*_edge(t)) for t in wanted]

@@ -24,12 +24,14 @@ from .events import RunLog
 from .grad_mode import mode, tangents_pass, tell_return
 from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
-from .node import AccumulateGrad, Buffers, Node, Nowhere
-from .ready_queue import ready_order
+from .level_freed import LevelFreed
+from .node import AccumulateGrad, Buffers, Node
+from .ready_queue import plan, ready_order
 from .saved import Freed, FreedAccess, unpack_all
 from .saved.fit import fitting
 
 if TYPE_CHECKING:
+    from .inside import Inside
     from .journal import Journal
 
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
@@ -37,8 +39,6 @@ QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore"
 
 ndarray = np.ndarray
 _add = np.add
-
-_by_seq = operator.attrgetter("seq")
 
 
 class Abandoned(BaseException):
@@ -66,7 +66,16 @@ class BackwardPass:
     ``agdbg_engine.journal`` goes back.
     """
 
-    def __init__(self, call: str, retain_graph: bool, create_graph: bool, code: CodeType, lasti: int) -> None:
+    def __init__(
+        self,
+        call: str,
+        retain_graph: bool,
+        create_graph: bool,
+        code: CodeType,
+        lasti: int,
+        transform: Inside | None = None,
+    ) -> None:
+        """``transform`` is the one that the pass is run for, when that is not the one that the thread is in."""
         self.call = call
         self.retain_graph = retain_graph
         self.create_graph = create_graph
@@ -83,10 +92,12 @@ class BackwardPass:
         """Buffers (by key) of ``keeps`` nodes that somebody else may hold too."""
         self.summed: set[Any] = set()
         """Buffers that this pass made by adding: more may be added in place."""
-        self.transform, current.transform = current.transform or mode.transform, None
+        self.transform = transform or mode.transform
         """Which hooks it calls, beside those that were registered outside of any transform."""
-        shared = self.transform is not None and self.transform.has_history()  # PyTorch has a graph of its own outside
-        self.freed = None if retain_graph or shared else Freed(call, code, lasti)
+        self.freed = None if retain_graph else Freed(call, code, lasti)
+        self.level: LevelFreed | None = None
+        if self.transform is not None and self.transform.has_history():  # PyTorch has a graph of its own outside
+            self.level, self.freed = LevelFreed(self.transform.freed, self.freed), None
         self.roots: list[tuple[Node, int]] = []
         self.captures: list[Capture] = []
         self.callbacks: list[Callable[[], None]] = []
@@ -379,6 +390,8 @@ class BackwardPass:
             before("pre-hooks")
             gs = firing.pre_hooks(self, node, node.hooks.pre, gs)
         before("accumulate" if node.leaf else "apply")
+        if self.level is not None:
+            self.level.check(node)
         grads = self._grads(node, gs, before)
         if node.hooks is not None and node.hooks.post:
             before("post-hooks")
@@ -393,6 +406,8 @@ class BackwardPass:
             route(node, grads, self.buffers, self.shared, self.summed)
         if self.freed is not None:
             node.release(self.freed)
+        elif self.level is not None:
+            self.level.release(node)
 
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
         """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere, in this pass or at all."""
@@ -452,55 +467,6 @@ class BackwardPass:
             node.variable._accumulate_dual(g)
         else:
             node._variable._accumulate(g, owned)
-
-
-def plan(roots: Iterable[Node]) -> list[Node]:
-    """All nodes reachable from ``roots`` in running order: by falling sequence number, a leaf after its last consumer."""
-    roots = list(roots)
-    order = [n for n in roots if not n.leaf]
-    seen: set[Node] = {*order}
-    last: dict[Node, Node] = {}
-    see, take, last_of = seen.add, order.append, last.get
-    for node in order:  # grows while it is walked
-        for n in (node.n0,) if node.arity == 1 else (node.n0, node.n1) if node.arity == 2 else node.next_nodes():
-            if n is None or n in seen:
-                continue
-            if n.leaf:
-                if type(n) is Nowhere:
-                    continue
-                before = last_of(n)
-                if before is None or node.seq < before.seq:
-                    last[n] = node
-            else:
-                see(n)
-                take(n)
-    order.sort(key=_by_seq, reverse=True)
-    alone = [n for n in roots if n.leaf and n not in last]
-    if not last and len(alone) < 3:
-        return alone + order
-    return _with_leaves(order, last, alone) or ready_order(roots)
-
-
-def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -> list[Node] | None:
-    """Put every leaf behind its last consumer, in the order of that consumer's edges; ``None`` for three at once."""
-    waiting: dict[Node, list[Node]] = {}
-    for leaf, consumer in last.items():
-        waiting.setdefault(consumer, []).append(leaf)
-    if len(alone) > 2 or max(map(len, waiting.values())) > 2:
-        return None
-    for consumer, leaves in waiting.items():
-        if len(leaves) > 1:
-            position = {n: i for i, n in reversed(list(enumerate(consumer.next_nodes())))}
-            leaves.sort(key=position.__getitem__)
-    if len(waiting) <= 8:  # a search in C for each beats a look at every node
-        for consumer, leaves in waiting.items():
-            behind = order.index(consumer) + 1
-            order[behind:behind] = leaves
-        return alone + order
-    for node in order:
-        alone.append(node)
-        alone.extend(waiting.get(node, ()))
-    return alone
 
 
 def _explained(error: BaseException, node: Node | None) -> BaseException:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .backward import BackwardPass
-    from .inside import Inside
     from .node import Node
 
 
@@ -16,8 +15,6 @@ class _Current(threading.local):
 
     bp: BackwardPass | None = None
     node: Node | None = None
-    transform: Inside | None = None
-    """The transform that the next pass is run for, when that is not the one that the thread is in."""
 
 
 current = _Current()

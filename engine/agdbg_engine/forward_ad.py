@@ -142,6 +142,12 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
+def check_floating(t: Tensor, name: str) -> None:
+    """Raise :class:`ValueError` unless ``t``, the primal or tangent called ``name``, is floating point or complex."""
+    if not (t.is_floating_point() or t.is_complex()):
+        raise ValueError(f"Expected {name} to be floating point or complex, but got: torch.{t.dtype}")
+
+
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of ``tensor`` with ``tangent`` (of its shape) as its tangent: the very one if it is laid out alike, else a copy.
 
@@ -156,9 +162,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
-    for name, t in (("primal", tensor), ("tangent", tangent)):
-        if not (t.is_floating_point() or t.is_complex()):
-            raise ValueError(f"Expected {name} to be floating point or complex, but got: torch.{t.dtype}")
+    check_floating(tensor, "primal")
+    check_floating(tangent, "tangent")
     _check_number("_make_dual", level)
     if level not in open_levels:
         raise RuntimeError(_NO_LEVEL if level == 0 else "Invalid level given to _make_dual")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors, events
 from .grad_mode import mode
+from .storage import InferenceStorage, unsaved
 
 if TYPE_CHECKING:
     from .tangents import Level
@@ -46,6 +47,9 @@ class _Tensors:
 INPUTS: weakref.WeakSet[Any] = weakref.WeakSet()
 """The nodes of inputs of any transform: for PyTorch those are leaves."""
 
+ORPHANS: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The nodes of inputs that require grad but have no history: what is computed from them does so too, as outside of a transform."""
+
 
 class Inside:
     """A context in which a function is transformed; entering says so to everything in this thread."""
@@ -69,6 +73,13 @@ class Inside:
         """The nodes of inputs that have a history."""
         self._leaves: weakref.WeakSet[Any] = weakref.WeakSet()
         """The nodes of other arguments that are leaves outside."""
+
+        self.saves_inference = False
+        """Whether an op may save an inference tensor."""
+        self.counted: weakref.WeakSet[Any] = weakref.WeakSet()
+        """The memory of inputs that are inference tensors outside, and here count the writes to them."""
+        self.freed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """The nodes that a pass of this level has freed though they live on outside, and which pass."""
 
     def __enter__(self) -> Inside:
         self.outer = mode.transform
@@ -114,6 +125,11 @@ class Inside:
         """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
         self.add(t)
         self.give(t, of)
+
+    def count(self, t: Any) -> None:
+        """``t`` is an ordinary tensor on the memory of an inference tensor."""
+        self.counted.add(t._storage)
+        self.saves_inference = True
 
     def give(self, t: Any, of: Any) -> None:
         """``t`` has the memory of ``of``, an argument."""
@@ -178,6 +194,14 @@ def shares(out: Any, source: Any) -> None:
         inside.discard(out)
 
 
+def shares_silently(out: Any, source: Any) -> None:
+    """As :func:`shares` for ``out`` with a version counter of its own: a write to it is one to what ``source`` was outside, too."""
+    shares(out, source)
+    inside = mode.transform
+    if inside is not None and inside.is_given(source):
+        inside.give(out, inside.source(source))
+
+
 def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     """Refuse the in-place op ``name`` on a captured tensor. The ``forward`` of a custom Function runs below all transforms."""
     _check_repeated(t, name)
@@ -186,7 +210,7 @@ def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     inside, written = mode.transform, t
     while inside is not None and written is not None and written in inside:
         of = written if written._base is None else written._base
-        if mode.grad and (of._rg if of._fn is None else of._fn in inside._inputs):
+        if mode.grad and of in inside and (of._rg if of._fn is None else of._fn in inside._inputs):
             return  # refused as the leaf that it is for this level, and PyTorch asks the inner levels first
         written, inside = inside.source(written), inside.outer
     if inside is not None and written is not None:
@@ -321,3 +345,52 @@ def refuse_old_function() -> None:
             "setup_context staticmethod. For more details, please see "
             "https://pytorch.org/docs/main/notes/extending.func.html"
         )
+
+
+def alive(node: Any, *levels: Inside) -> bool:
+    """Whether a leaf that still requires grad and was made at none of ``levels``, or an orphan, can be reached from ``node``."""
+    stack, seen = [node], {node}
+    while stack:
+        n = stack.pop()
+        if n is None:
+            continue
+        if n in ORPHANS:
+            return True
+        if n.leaf:
+            if n.variable._rg and not any(n.variable in level for level in levels):
+                return True
+            continue
+        for producer in n.next_nodes():
+            if producer not in seen:
+                seen.add(producer)
+                stack.append(producer)
+    return False
+
+
+def check_inference(node: Any) -> None:
+    """Refuse ``node``, just born, if it saves an inference tensor of a level at which PyTorch records it, too.
+
+    A tensor of an outer level is an ordinary one at the inner levels, which see it wrapped.
+    """
+    levels = []
+    inside = mode.transform
+    while inside is not None:
+        levels.append(inside)
+        inside = inside.outer
+    if not any(level.saves_inference for level in levels):
+        return
+    saved = {getattr(getattr(node, "s_" + slot), "_storage", None) for slot in node.slots}
+    for i, level in enumerate(levels):
+        if any(storage in level.counted for storage in saved):
+            _check_recorded_outside(node, levels, i + 1)
+    for storage in saved:
+        if isinstance(storage, InferenceStorage):
+            made_at = storage.level()
+            _check_recorded_outside(node, levels, levels.index(made_at) if made_at in levels else len(levels))
+
+
+def _check_recorded_outside(node: Any, levels: list[Inside], first: int) -> None:
+    """Refuse ``node``, which saves an inference tensor, if it is recorded at one of ``levels[first:]`` or outside of all."""
+    recorded = any(level.reached_from(node) for level in levels[first:])
+    if recorded or (levels[-1].recording and alive(node, *levels)):
+        raise unsaved()

@@ -1,6 +1,7 @@
 """Nested tuples, lists and dicts of anything: taken apart into a flat list and put together again.
 
-PyTorch's rules: a named tuple and a subclass of dict that it knows keep their type, everything else is a leaf.
+PyTorch's rules: a named tuple and a subclass of dict that it knows keep their type, everything else is a leaf; dicts are of one
+structure only if their keys come in the same order.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ from typing import Any
 
 
 class Structure:
-    """The shape of a nest: ``kind`` is its type (``None`` for a leaf), ``keys`` those of a dict."""
+    """The shape of a nest: ``kind`` is its type (``None`` for a leaf), ``keys`` those of a dict, in order.
 
-    __slots__ = ("keys", "kind", "parts")
+    ``factory`` is what a defaultdict makes missing values with.
+    """
 
-    def __init__(self, kind: type | None, keys: list[Any] | None, parts: list[Structure]) -> None:
+    __slots__ = ("factory", "keys", "kind", "parts")
+
+    def __init__(self, kind: type | None, keys: list[Any] | None, parts: list[Structure], factory: Any = None) -> None:
         self.kind = kind
         self.keys = keys
         self.parts = parts
+        self.factory = factory
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Structure) or self.kind is not other.kind or len(self.parts) != len(other.parts):
-            return False
-        if self.keys is None:
-            return other.keys is None and self.parts == other.parts
-        theirs = dict(zip(other.keys or (), other.parts, strict=True))
-        return all(k in theirs and theirs[k] == p for k, p in zip(self.keys, self.parts, strict=True))
+        return isinstance(other, Structure) and self._facts() == other._facts()
+
+    def _facts(self) -> tuple[Any, ...]:
+        return self.kind, self.keys, self.factory, self.parts
 
     __hash__ = None  # type: ignore[assignment]  # how Python says unhashable
 
@@ -34,8 +37,10 @@ class Structure:
         """As PyTorch writes it, for messages."""
         if self.kind is None:
             return "*"
-        context = self.keys if self.keys is not None or not _named(self.kind) else self.kind
         parts = ",\n  ".join(repr(p).replace("\n", "\n  ") for p in self.parts)
+        if _named(self.kind):
+            return f"TreeSpec(namedtuple, {self.kind}, [{parts}])"
+        context = [self.factory, self.keys] if self.kind is defaultdict else self.keys
         return f"TreeSpec({self.kind.__name__}, {context}, [{parts}])"
 
     def drawing(self) -> str:
@@ -65,7 +70,8 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
 def _flatten(tree: Any, leaves: list[Any]) -> Structure:
     kind = type(tree)
     if kind in _DICTS:
-        return Structure(kind, list(tree), [_flatten(v, leaves) for v in tree.values()])
+        factory = tree.default_factory if kind is defaultdict else None
+        return Structure(kind, list(tree), [_flatten(v, leaves) for v in tree.values()], factory)
     if kind in (tuple, list) or _named(kind):
         return Structure(kind, None, [_flatten(v, leaves) for v in tree])
     leaves.append(tree)
@@ -84,7 +90,9 @@ def _unflatten(leaves: Iterator[Any], structure: Structure) -> Any:
     parts = [_unflatten(leaves, p) for p in structure.parts]
     if structure.keys is not None:
         pairs = dict(zip(structure.keys, parts, strict=True))
-        return pairs if kind is dict else OrderedDict(pairs) if kind is OrderedDict else defaultdict(None, pairs)
+        if kind is dict:
+            return pairs
+        return OrderedDict(pairs) if kind is OrderedDict else defaultdict(structure.factory, pairs)
     return kind(*parts) if _named(kind) else kind(parts)
 
 

@@ -7,10 +7,62 @@ C++ library, step by step. It matters only where one node makes three or more le
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from .node import Node
+from .node import Node, Nowhere
+
+_by_seq = operator.attrgetter("seq")
+
+
+def plan(roots: Iterable[Node]) -> list[Node]:
+    """All nodes reachable from ``roots`` in running order: by falling sequence number, a leaf after its last consumer."""
+    roots = list(roots)
+    order = [n for n in roots if not n.leaf]
+    seen: set[Node] = {*order}
+    last: dict[Node, Node] = {}
+    see, take, last_of = seen.add, order.append, last.get
+    for node in order:  # grows while it is walked
+        for n in (node.n0,) if node.arity == 1 else (node.n0, node.n1) if node.arity == 2 else node.next_nodes():
+            if n is None or n in seen:
+                continue
+            if n.leaf:
+                if type(n) is Nowhere:
+                    continue
+                before = last_of(n)
+                if before is None or node.seq < before.seq:
+                    last[n] = node
+            else:
+                see(n)
+                take(n)
+    order.sort(key=_by_seq, reverse=True)
+    alone = [n for n in roots if n.leaf and n not in last]
+    if not last and len(alone) < 3:
+        return alone + order
+    return _with_leaves(order, last, alone) or ready_order(roots)
+
+
+def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -> list[Node] | None:
+    """Put every leaf behind its last consumer, in the order of that consumer's edges; ``None`` for three at once."""
+    waiting: dict[Node, list[Node]] = {}
+    for leaf, consumer in last.items():
+        waiting.setdefault(consumer, []).append(leaf)
+    if len(alone) > 2 or max(map(len, waiting.values())) > 2:
+        return None
+    for consumer, leaves in waiting.items():
+        if len(leaves) > 1:
+            position = {n: i for i, n in reversed(list(enumerate(consumer.next_nodes())))}
+            leaves.sort(key=position.__getitem__)
+    if len(waiting) <= 8:  # a search in C for each beats a look at every node
+        for consumer, leaves in waiting.items():
+            behind = order.index(consumer) + 1
+            order[behind:behind] = leaves
+        return alone + order
+    for node in order:
+        alone.append(node)
+        alone.extend(waiting.get(node, ()))
+    return alone
 
 
 def ready_order(roots: list[Node], wanted: Container[Node] | None = None) -> list[Node]:

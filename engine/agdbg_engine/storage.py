@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from types import CodeType
+from typing import Any, Self
 
 from .current import current
 from .grad_mode import mode
@@ -67,37 +69,54 @@ REMEMBERED_WRITES = 64
 """How many writes of one storage error messages can still name; the trace has all of them."""
 
 
+def unsaved() -> Exception:
+    """PyTorch's error of saving an inference tensor."""
+    return RuntimeError(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+        "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+        "use `torch.no_grad()` instead of `torch.inference_mode()`."
+    )
+
+
 class InferenceStorage(Storage):
     """Memory of a tensor made in inference mode: writes to it are not counted.
 
     So nobody can tell whether it changed since it was saved, and an op that is about to save it, which reads the version, is
-    refused here: ordinary tensors pay nothing for that. A function that is transformed may save it, as in PyTorch.
+    refused here: ordinary tensors pay nothing for that. A function that is transformed may save it where
+    :func:`~agdbg_engine.inside.check_inference` says so, once the op's node is there.
     """
 
-    __slots__ = ("transformed",)
+    __slots__ = ("_level", "transformed")
 
     transformed: bool
     """Whether a function that was transformed has saved it."""
 
     def __init__(self) -> None:
         self.transformed = False
+        self._level = None if mode.transform is None else weakref.ref(mode.transform)
         self.tag = 0
         self.writers = ()
         self.conjugate = False
+
+    def level(self) -> Any:
+        """The transform in which the tensor was made; ``None`` outside of all, and when that has ended."""
+        return None if self._level is None else self._level()
+
+    def of_level(self, other: InferenceStorage) -> Self:
+        """This one, as made where ``other`` was."""
+        self._level = other._level
+        return self
 
     @property
     def version(self) -> int:  # type: ignore[override]  # a plain slot in the base: there is no number here
         """None: raises PyTorch's :class:`RuntimeError` about saving; 0 where a transform reads it."""
         if mode.transform is not None:
             self.transformed = True
+            mode.transform.saves_inference = True
             return 0
         if self.transformed and current.bp is not None:
             return 0
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-            "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
-            "use `torch.no_grad()` instead of `torch.inference_mode()`."
-        )
+        raise unsaved()
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Nothing to count."""
@@ -116,3 +135,9 @@ class TwinStorage(InferenceStorage):
         """Count."""
         with _counting:
             self.writes += 1
+
+
+def version_of(t: Any) -> int:
+    """How often the memory of tensor ``t`` was written; 0 for an inference tensor, whose writes are not counted."""
+    storage = t._storage
+    return 0 if storage is None or isinstance(storage, InferenceStorage) else storage.version

@@ -337,7 +337,9 @@ class Tensor(
     def _without_history(self) -> Storage:
         """The storage object of a detached twin: outside of inference mode that of an inference tensor counts writes."""
         storage = self._shared_storage()
-        return TwinStorage() if isinstance(storage, InferenceStorage) and not mode.inference else storage
+        if mode.inference or not isinstance(storage, InferenceStorage):
+            return storage
+        return TwinStorage().of_level(storage)
 
     def detach_(self) -> Tensor:
         """Forget the history of this tensor in place; in inference mode, and of an inference tensor, nothing happens."""
@@ -370,7 +372,7 @@ class Tensor(
         out = wrap(self._a)
         out._storage = self._without_history() if self.is_inference() else None
         if events.special & events.TRANSFORM:
-            inside.shares(out, self)
+            inside.shares_silently(out, self)
         return out
 
     @data.setter

@@ -164,7 +164,7 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
     """Make ``out``, which shares the memory of ``source``, a view of it (or of its base, if it is a view itself)."""
     out._storage = source._shared_storage()
     if isinstance(out._storage, InferenceStorage):  # no view of anything: there is no version to tell of writes
-        conjugate, out._storage = out._storage.conjugate, InferenceStorage()
+        conjugate, out._storage = out._storage.conjugate, InferenceStorage().of_level(out._storage)
         out._storage.conjugate = conjugate
         return out
     if not mode.grad:

@@ -141,20 +141,30 @@ def argument_with_history(T):
     return T.func.grad(f)(T.ones(2), c).tolist()
 
 
-def pass_inside_twice(T):
-    def f(a):
-        b = a.tanh()
-        for _ in range(2):
-            T.autograd.grad(b.sum(), a)
-        return (a * a).sum()
+def captured_edge(T):
+    w = T.ones(2, requires_grad=True)
 
     found = []
-    for x in (T.ones(2), T.ones(2, requires_grad=True)):
+
+    def f(x):
         try:
-            found.append(T.func.grad(f)(x).tolist())
-        except RuntimeError:
-            found.append("a second time")
-    return found
+            found.append(T.autograd.graph.get_gradient_edge(w).node.name().split("::")[-1])
+        except AttributeError as error:  # 'NoneType' object has no attribute 'next_functions'
+            found.append(type(error).__name__)
+        return x.sum()
+
+    T.func.grad(f)(T.ones(2))
+    return found[0]
+
+
+def captured_point(T):
+    c = T.tensor([3.0, 4.0])
+
+    def slope(y):
+        return (T.func.jvp(lambda x: x.mul_(2), (c,), (T.ones(2),))[1] * y).sum()
+
+    T.func.grad(slope)(T.ones(2))
+    return c.tolist()
 
 
 def saved_for_what_is_captured(T):
@@ -243,7 +253,8 @@ CALLS = {
     "linearized-norm": (linearized_norm, [2, 2], RuntimeError),
     "unrecorded-view-inside": (unrecorded_view_inside, True, False),
     "jacrev-hooks": (jacrev_hooks, 1, 3),
-    "pass-inside-twice": (pass_inside_twice, ["a second time"] * 2, ["a second time", [2.0, 2.0]]),
+    "captured-edge": (captured_edge, "AttributeError", "AccumulateGrad"),
+    "captured-point": (captured_point, [6.0, 8.0], RuntimeError),
     "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),
     "jacfwd-runs": (
         jacfwd_runs,

@@ -42,6 +42,8 @@ def jvp_of(
         inside.column = column
         for dual, primal in zip(duals, primals, strict=True):
             inside.add_argument(dual, primal)
+            if primal.is_inference():
+                inside.count(dual)
         for x in () if column is None else flatten(args)[0]:
             if isinstance(x, Tensor):
                 inside.give(x, x)

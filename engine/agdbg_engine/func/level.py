@@ -7,13 +7,12 @@ if that reaches something that is still alive: an outer level's input or a tenso
 
 from __future__ import annotations
 
-import weakref
 from types import TracebackType
 from typing import Any
 
 from ..grad_mode import enable_grad, mode, ordinary
-from ..inside import Inside
-from ..node import Node, edge
+from ..inside import ORPHANS, Inside, alive
+from ..node import edge
 from ..ops import _generated as ops
 from ..pytree import mapped
 from ..saved.hooks import disable_saved_tensors_hooks
@@ -50,7 +49,7 @@ class Level:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end()
         for outer, inner in self._plain if self._outer else ():
-            if inner._fn is not None and _alive(edge(inner), self.inside):
+            if inner._fn is not None and alive(edge(inner), self.inside):
                 _write(outer, inner)
         self.inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
@@ -64,8 +63,10 @@ class Level:
         recorded = self._outer and x.requires_grad and not x.is_inference()
         inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
         if inner._fn is not None and inner._fn.next_nodes() == (None,):
-            _orphans.add(inner._fn)
+            ORPHANS.add(inner._fn)
         self.inside.add_input(inner, x)
+        if x.is_inference():
+            self.inside.count(inner)
         self._pairs.append((x, inner))
         return inner
 
@@ -117,10 +118,6 @@ def _write(outer: Tensor, inner: Tensor) -> None:
     rebase_history(outer, node, "copy_", *caller())
 
 
-_orphans: weakref.WeakSet[Node] = weakref.WeakSet()
-"""The nodes of inputs that require grad but have no history: what is computed from them does so too, as outside of a transform."""
-
-
 def _alias(x: Tensor) -> Tensor:
     """``x`` at a level: what is computed from it has a history that goes on with that of ``x``, and views of it end there."""
     inner: Tensor = ops.alias(x)
@@ -131,10 +128,10 @@ def _alias(x: Tensor) -> Tensor:
 
 def pruned(t: Tensor, recorded: bool, inside: Inside) -> Tensor:
     """``t`` and its tangents without a history that ends in nothing alive, or without any unless ``recorded``."""
-    alive = not t.requires_grad or (recorded and _alive(edge(t), inside))
+    lives = not t.requires_grad or (recorded and alive(edge(t), inside))
     tangents = tangents_of(t)
     kept = {level: pruned(tangent, recorded, inside) for level, tangent in tangents.items()}
-    if alive and (t.requires_grad or all(kept[level] is tangents[level] for level in kept)):
+    if lives and (t.requires_grad or all(kept[level] is tangents[level] for level in kept)):
         return t
     return _bare(t, kept)
 
@@ -155,23 +152,3 @@ def _bare(t: Tensor, tangents: dict[int, Tensor]) -> Tensor:
     for level, tangent in tangents.items():
         forward_grad(bare).set(level, tangent)
     return bare
-
-
-def _alive(node: Node | None, inside: Inside) -> bool:
-    """Whether a leaf that still requires grad and was not made inside, or an orphan, can be reached from ``node``."""
-    stack, seen = [node], {node}
-    while stack:
-        n = stack.pop()
-        if n is None:
-            continue
-        if n in _orphans:
-            return True
-        if n.leaf:
-            if n.variable._rg and n.variable not in inside:
-                return True
-            continue
-        for producer in n.next_nodes():
-            if producer not in seen:
-                seen.add(producer)
-                stack.append(producer)
-    return False

@@ -8,7 +8,6 @@ from typing import Any
 
 from .. import autograd
 from ..creation import zeros_like
-from ..current import current
 from ..dtype import is_differentiable
 from ..grad_mode import mode, ordinary
 from ..gradient_edge import get_gradient_edge
@@ -138,6 +137,5 @@ class Pull:
         if len(targets) < len(self._targets):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         roots, given = zip(*pairs, strict=True)
-        current.transform = self._level.inside
-        found = autograd.grad(roots, targets, given, retain_graph, create_graph, allow_unused=True)
+        found = autograd.grad_of_level(self._level.inside, roots, targets, given, retain_graph, create_graph)
         return [zeros_like(x) if g is None else g for g, x in zip(found, self._inputs, strict=True)]

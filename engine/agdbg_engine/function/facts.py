@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import events
+from ..storage import version_of
 from ..tensor import Tensor
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def versions_before(tensors: list[Tensor]) -> list[int]:
     """The versions of the inputs."""
-    return [_version(t) for t in tensors]
+    return [version_of(t) for t in tensors]
 
 
 def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], raw: Any) -> None:
@@ -27,7 +28,7 @@ def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], ra
     dirty = {id(t) for t in node.dirty_tensors} if isinstance(node.dirty_tensors, tuple) else set()
     given = [(i, t) for i, t in enumerate(inputs) if isinstance(t, Tensor)]
     for (i, t), version in zip(given, before, strict=True):
-        if _version(t) != version and id(t) not in dirty:
+        if version_of(t) != version and id(t) not in dirty:
             sink.function_wrote(node, t, argument_names(node)[i], node.code, node.lasti)
     ins = {id(t) for _, t in given}
     outs = {id(t) for t in (raw if isinstance(raw, tuple) else (raw,)) if isinstance(t, Tensor)}
@@ -35,10 +36,6 @@ def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], ra
         role = "input" if id(t) in ins else "output" if id(t) in outs else "intermediate"
         if role == "intermediate" or not name.startswith("saved_tensors["):
             sink.function_kept(node, t, name, role, node.code, node.lasti)
-
-
-def _version(t: Tensor) -> int:
-    return 0 if t._storage is None or t.is_inference() else t._storage.version
 
 
 def _tensors_on(node: BackwardCFunction) -> Iterator[tuple[str, Tensor]]:

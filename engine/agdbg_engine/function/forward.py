@@ -8,6 +8,7 @@ from .. import errors, events
 from ..dtype import is_differentiable
 from ..errors import class_name
 from ..sites import caller
+from ..storage import version_of
 from ..tangents import below, check_tangent, forward_grad, levels_of, set_tangent, set_through_view, tangent_of
 from ..tensor import Tensor
 from .grads import zeros_like
@@ -47,7 +48,7 @@ class Forward:
         for level in levels_of(self.tensors):
             through: set[int] = set()
             given = {id(t): tangent_of(t, level) for t in self.tensors}
-            versions = {key: t._version for key, t in given.items() if t is not None}
+            versions = {key: version_of(t) for key, t in given.items() if t is not None}
             with below(level):
                 found = self._found(given, len(raw))
                 for i, (tangent, was, out) in enumerate(zip(found, raw, made, strict=True)):
@@ -119,7 +120,7 @@ def _written(out: Tensor, level: int, tangent: Any, before: Tensor | None, versi
         elif now is not tangent:
             raise _error(_TWICE)
         return
-    if tangent is None or tangent._version == version:
+    if tangent is None or version_of(tangent) == version:
         raise _error(_NOT_IN_PLACE)
     if tangent is not before:
         raise _error(_NOT_AS_IS)

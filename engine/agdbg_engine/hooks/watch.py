@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import events
 from ..node import Edge
+from ..storage import version_of
 
 if TYPE_CHECKING:
     from ..backward import BackwardPass
@@ -29,11 +30,11 @@ class Watch:
         given = [] if kind in _NO_GRADIENT else [(part, i, t) for part, i, t in _tensors(args)]
         sink = events.sink
         self._summed = sink is not None and sink.sums_gradients
-        self._before = [(part, i, t, _version(t), self._sum(t)) for part, i, t in given]
+        self._before = [(part, i, t, version_of(t), self._sum(t)) for part, i, t in given]
 
     def written(self) -> list[tuple[int, int, Tensor]]:
         """Those that were written since: argument of the hook, place in it, and the tensor."""
-        return [(p, i, t) for p, i, t, version, was in self._before if _version(t) != version or self._sum(t) != was]
+        return [(p, i, t) for p, i, t, version, was in self._before if version_of(t) != version or self._sum(t) != was]
 
     def _sum(self, t: Tensor) -> int:
         """A checksum of the content, where it is wanted: writes by ``.data`` or through NumPy count no version."""
@@ -72,10 +73,6 @@ def _tensors(args: tuple[Any, ...]) -> Iterator[tuple[int, int, Tensor]]:
         for i, t in enumerate(arg if isinstance(arg, tuple) else (arg,)):
             if isinstance(t, Tensor):
                 yield part, i, t
-
-
-def _version(t: Tensor) -> int:
-    return 0 if t._storage is None or t.is_inference() else t._storage.version
 
 
 def _shares(t: Tensor, other: Any) -> bool:

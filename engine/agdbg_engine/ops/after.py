@@ -12,7 +12,7 @@ from typing import Any
 from .. import events, streams
 from ..anomaly import remember
 from ..grad_mode import mode
-from ..inside import shares
+from ..inside import check_inference, shares
 from ..node import Node
 from ..saved import Packed, saved_slots
 from ..saved.hooks import keep
@@ -91,6 +91,8 @@ def _check_complex(op: str, arguments: tuple[Any, ...], recorded: bool) -> None:
 
 def after_birth(node: Node, out: Tensor) -> None:
     """``node`` is complete: it made ``out`` and has saved what it needs."""
+    if events.special & events.TRANSFORM:
+        check_inference(node)
     if events.special & events.OP_LOG and mode.op_log is not None:
         mode.op_log.born(node, out)
     if events.special & events.COMPLEX and node.nrs is None and _complex(node, out):
