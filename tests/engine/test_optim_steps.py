@@ -110,13 +110,64 @@ def test_a_large_parameter_and_one_laid_out_by_columns(torch, name):
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_rate_that_is_a_tensor(torch, name):
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("foreach", [False, True])
+def test_a_rate_that_is_a_tensor(torch, name, dtype, foreach):
+    """PyTorch computes with it in its dtype: the eighth digit shows whether that is done here."""
+    if foreach and name in ("Adam", "AdamW"):
+        pytest.skip("PyTorch refuses it")
     found = []
     for t in (ag, torch):
         p = t.tensor(np.arange(3.0)).requires_grad_()
-        optimizer = getattr(t.optim, name)([p], lr=t.tensor([0.25], dtype=t.float64), foreach=False)
+        optimizer = getattr(t.optim, name)([p], lr=t.tensor([0.1], dtype=getattr(t, dtype)), foreach=foreach)
+        for _ in range(8):
+            p.grad = p.detach() - 1
+            optimizer.step()
+        found.append([p.detach().numpy(), *map(values, optimizer.state_dict()["state"].values())])
+    agree(*found, 1e-12)
+
+
+@pytest.mark.parametrize("foreach", [False, True])
+def test_asgd_with_state_that_was_loaded(torch, foreach):
+    """Its rate is rounded as before, although loading has made it float64."""
+    found = []
+    for t in (ag, torch):
+        p = t.tensor(np.arange(3.0)).requires_grad_()
+        optimizer = t.optim.ASGD([p], lr=0.1, lambd=0.1, t0=2, foreach=foreach)
+        for step in range(9):
+            p.grad = p.detach() - 1
+            optimizer.step()
+            if step == 2:
+                state, optimizer = optimizer.state_dict(), t.optim.ASGD([p])
+                optimizer.load_state_dict(state)
+        found.append([p.detach().numpy(), *map(values, optimizer.state_dict()["state"].values())])
+    agree(*found, 1e-14)
+
+
+def test_rprop_knows_no_weight_decay(torch):
+    """A group's option of that name is read by nobody."""
+    found = []
+    for t in (ag, torch):
+        p = t.tensor(np.arange(3.0)).requires_grad_()
+        optimizer = t.optim.Rprop([{"params": [p], "weight_decay": 0.5}])
         for _ in range(3):
             p.grad = p.detach() - 1
             optimizer.step()
-        found.append(p.detach().numpy())
-    agree(*found, 1e-7)
+        found.append([p.detach().numpy(), *map(values, optimizer.state_dict()["state"].values())])
+    agree(*found, 0)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_recorded_steps_go_one_parameter_after_the_other(torch, name):
+    found = []
+    for t in (ag, torch):
+        p = t.ones(2, requires_grad=True).clone()
+        p.retain_grad()
+        optimizer = getattr(t.optim, name)([p], foreach=True, differentiable=True)
+        p.grad = t.ones(2)
+        try:
+            optimizer.step()
+            found.append("")
+        except AssertionError as e:
+            found.append(str(e))
+    assert found[0] == found[1]

@@ -51,7 +51,7 @@ class Adadelta(Elementwise):
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         advanced(state)
-        return F.number(group["lr"]), group["rho"], group["eps"]
+        return F.rate(group["lr"]), group["rho"], group["eps"]
 
     def kernel(self, group: Group, c: Any) -> Any:
         return _STEP, c

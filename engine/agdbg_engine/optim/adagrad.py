@@ -58,7 +58,7 @@ class Adagrad(Elementwise):
         return ("sum",)
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
-        return F.number(group["lr"]) / (1 + (advanced(state) - 1) * group["lr_decay"]), group["eps"]
+        return F.rate(group["lr"]) / (1 + (advanced(state) - 1) * group["lr_decay"]), group["eps"]
 
     def kernel(self, group: Group, c: Any) -> Any:
         return _STEP, c

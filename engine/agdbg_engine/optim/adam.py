@@ -60,7 +60,7 @@ class Adam(Elementwise):
         step = advanced(state)
         if F is not Buffers:
             step = state["step"].clone()  # as in PyTorch, in whose precision
-        lr, b1, b2 = F.number(group["lr"]), F.number(group["betas"][0]), F.number(group["betas"][1])
+        lr, b1, b2 = F.rate(group["lr"]), F.number(group["betas"][0]), F.number(group["betas"][1])
         shrink = 1 - lr * group["weight_decay"] if group["decoupled_weight_decay"] and group["weight_decay"] else None
         return shrink, b1, b2, lr / (1 - b1**step), (1 - b2**step) ** 0.5, group["eps"]
 

@@ -49,7 +49,8 @@ class Adamax(Elementwise):
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         b1, b2 = group["betas"]
-        return b1, b2, F.number(group["lr"]) / (1 - b1 ** advanced(state)), group["eps"]
+        lr = (F.number if group["foreach"] else F.rate)(group["lr"])  # with lists PyTorch takes it out of its tensor
+        return b1, b2, lr / (1 - b1 ** advanced(state)), group["eps"]
 
     def kernel(self, group: Group, c: Any) -> Any:
         return _STEP, c

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor
 from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_rate, scalar, zeros
 from .vocabulary import Buffers
@@ -38,9 +40,15 @@ class ASGD(Elementwise):
         step = advanced(state)
         eta, mu = state["eta"]._a, state["mu"]._a
         c = 1 - group["lambd"] * eta.item(), eta.item(), mu.item()
-        lr = Buffers.number(group["lr"])
-        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
-        mu[...] = 1 / max(1, step - group["t0"])
+        lr = Buffers.rate(group["lr"])
+        if group["foreach"]:  # PyTorch computes with the step as a tensor: a number over one is times its reciprocal
+            base = (1 + group["lambd"] * lr * state["step"].dtype.type(step)) ** group["alpha"]
+            rate = lr / base if isinstance(lr, np.generic) else 1 / base * lr
+        else:
+            rate = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
+        # In the default dtype, also where loading has made the state float64.
+        eta[...] = rate if isinstance(rate, np.generic) else scalar(rate).item()
+        mu[...] = scalar(1 / max(1, step - group["t0"])).item()
         return c
 
     def rule(self, F: Any, c: Any, p: Any, g: Any, mean: Any, *rest: Any) -> None:

@@ -32,6 +32,8 @@ class Elementwise(Optimizer):
     """What PyTorch's error calls that which a step with ``capturable=True`` needs on a GPU."""
     capturing: ClassVar[tuple[str, ...]] = ("cuda", "xpu", "hpu", "privateuseone", "xla")
     """Where that may be."""
+    refuses_foreach: ClassVar[bool] = True
+    """Whether PyTorch's step refuses ``foreach`` for steps that are recorded."""
 
     def start(self, p: Tensor, state: State, group: Group) -> None:
         """Fill the state of ``p``, which has none."""
@@ -66,6 +68,8 @@ class Elementwise(Optimizer):
             if group.get("capturable"):
                 self._check_capturable(group)
             if group.get("differentiable"):
+                if group["foreach"] and self.refuses_foreach and any(p.grad is not None for p in group["params"]):
+                    raise AssertionError("_foreach ops don't support autograd")
                 with set_grad_enabled(bool(self.defaults["differentiable"])):
                     for p in group["params"]:
                         if p.grad is not None:
@@ -101,7 +105,7 @@ class Elementwise(Optimizer):
         for t in written:
             if type(t._a) is not np.ndarray or type(p._a) is not np.ndarray:
                 self._check_place(p, t, group)
-        c = self.prepare(Buffers, state, group)
+        c = [n.item() if isinstance(n, np.generic) else n for n in self.prepare(Buffers, state, group)]
         if type(p._a) is not np.ndarray and (kernel := self.kernel(group, c)) is not None:
             formula, numbers = kernel
             if updated(formula, (signed(group), decay, *numbers), g, p._a, *[t._a for t in written]):
@@ -160,7 +164,7 @@ class Elementwise(Optimizer):
             state[name].copy_(t)
 
     def _decay(self, F: Any, group: Group) -> Any:
-        decay = group.get("weight_decay", 0)
+        decay = group.get("weight_decay", 0) if "weight_decay" in self.defaults else 0  # Rprop leaves one unread
         return F.number(decay) if decay and not group.get("decoupled_weight_decay") else 0
 
 

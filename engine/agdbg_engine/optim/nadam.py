@@ -53,12 +53,14 @@ class NAdam(Elementwise):
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         step = advanced(state)
-        lr, (b1, b2) = F.number(group["lr"]), group["betas"]
+        lr, (b1, b2) = F.rate(group["lr"]), group["betas"]
         mu, following = (b1 * (1.0 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (step, step + 1))
         product = state["mu_product"]._a
         product *= mu
         so_far = product.item()
         shrink = 1 - lr * group["weight_decay"] if group["decoupled_weight_decay"] and group["weight_decay"] else None
+        if group["foreach"]:
+            lr = F.number(group["lr"])  # where PyTorch takes it out of its tensor
         of_gradient = lr * (1.0 - mu) / (1.0 - so_far)
         of_mean = lr * following / (1.0 - so_far * following)
         return shrink, b1, b2, of_gradient, of_mean, (1 - b2**step) ** 0.5, group["eps"]

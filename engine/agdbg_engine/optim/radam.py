@@ -49,16 +49,18 @@ class RAdam(Elementwise):
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         step = advanced(state)
-        lr, (b1, b2) = F.number(group["lr"]), group["betas"]
+        lr, (b1, b2) = F.rate(group["lr"]), group["betas"]
         shrink = 1 - lr * group["weight_decay"] if group["decoupled_weight_decay"] and group["weight_decay"] else None
         correction = 1 - b2**step
         limit = 2 / (1 - b2) - 1
         length = limit - 2 * step * b2**step / correction
-        size = lr / (1 - b1**step)
+        size = (F.rate if group["foreach"] else F.number)(group["lr"])  # in lists, PyTorch computes in its dtype
         adaptive = length > 5.0
         if adaptive:
             ratio = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
-            size = size * correction**0.5 * ratio**0.5
+            size = size * ratio**0.5 / (1 - b1**step) * correction**0.5
+        else:
+            size = size / (1 - b1**step)
         return shrink, b1, b2, size, adaptive, group["eps"]
 
     def kernel(self, group: Group, c: Any) -> Any:

@@ -51,7 +51,7 @@ class RMSprop(Elementwise):
 
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         advanced(state)
-        return F.number(group["lr"]), group["alpha"], group["eps"], group["momentum"], group["centered"]
+        return F.rate(group["lr"]), group["alpha"], group["eps"], group["momentum"], group["centered"]
 
     def kernel(self, group: Group, c: Any) -> Any:
         return _STEPS[group["momentum"] > 0, bool(c[4])], (c[:4] if group["momentum"] > 0 else c[:3])

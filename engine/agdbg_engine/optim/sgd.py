@@ -19,6 +19,8 @@ from .vocabulary import Buffers, Tensors
 class SGD(Elementwise):
     """``p -= lr * g`` with weight decay, (Nesterov) momentum and dampening as in PyTorch."""
 
+    refuses_foreach = False
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 1e-3, momentum: float = 0, dampening: float = 0,
         weight_decay: float | Tensor = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,

@@ -24,6 +24,11 @@ class Buffers:
         return x if type(x) is float else float(x)
 
     @staticmethod
+    def rate(x: Any) -> Any:
+        """A learning rate to compute with: that of a tensor in its dtype, in which PyTorch computes with it."""
+        return x.dtype.type(x._a.item()) if isinstance(x, Tensor) else x
+
+    @staticmethod
     def add_(x: Any, y: Any, alpha: Any = 1) -> None:
         """``x += alpha * y``."""
         x += y if alpha == 1 else alpha * y
@@ -93,6 +98,9 @@ class Tensors:
     def number(x: Any) -> Any:
         """An option as it is, without dimensions."""
         return x.squeeze() if isinstance(x, Tensor) and x.ndim else x
+
+    rate = number
+    """A learning rate to compute with."""
 
     @staticmethod
     def add_(x: Any, y: Any, alpha: Any = 1) -> None:
