@@ -103,7 +103,9 @@ class Tour:
             (programs / name).chmod(0o755)
         self._surroundings = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
         self._surroundings |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        self._surroundings |= {"NO_COLOR": "1", "COLUMNS": "100"}
+        temporary = self.home / "tmp"  # the traces of tests that fail are kept there
+        temporary.mkdir()
+        self._surroundings |= {"NO_COLOR": "1", "COLUMNS": "100", "TMPDIR": str(temporary)}
 
     def take(self, step: Step) -> str:
         """Do what a block of commands or an edit says; return the block as it should be.

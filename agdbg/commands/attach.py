@@ -9,6 +9,7 @@ from agdbg.commands import batch, screen
 from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json, print_text
 from agdbg.errors import InputError
+from agdbg.tell import tell
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -137,6 +138,8 @@ def _print(hubs: "list[HubInfo]", as_json: bool) -> None:
             ]
         )
         return
+    if not hubs:
+        tell("nothing runs under agdbg; agdbg run SCRIPT starts something")
     for hub in hubs:
         rank = "" if hub.rank is None else f"{hub.rank.told}, "
         print_text(f"{hub.directory.name}  {shlex.join(hub.argv) or 'no program yet'}  ({rank}in {hub.cwd or '?'})")

@@ -70,7 +70,8 @@ def _ui() -> Any:
 def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
     """Say what is to be said once the terminal is the shell's again; the exit status is the program's.
 
-    Without ``mention`` a recording was looked at; without ``keep`` its directory is about to go, unless the program runs.
+    Without ``mention`` a recording was looked at, and how its program has ended is no matter; without
+    ``keep`` its directory is about to go, unless the program runs.
     """
     if result.error:
         tell(f"error: {result.error}")
@@ -82,7 +83,7 @@ def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
         return int(status.BY_SIGNAL + result.signal)
     if result.is_crash:
         return status.INTERNAL
-    if result.status is not None:
+    if result.status is not None and mention:
         return int(result.status)
     if result.killed:  # the hub sees to it
         return int(status.BY_SIGNAL + signal.SIGKILL)

@@ -26,7 +26,7 @@ def serve(host: str, port: int, token: str, *, once: bool = False) -> int:
         InputError: the port cannot be had.
         HubFailed: a hub cannot be started.
     """
-    with at_port(host, port) as listening:
+    with at_port(host, port, f"--host {host} --port {port}") as listening:
         listening.listen(BACKLOG)
         shown = token or secrets.token_urlsafe(24)
         tell(f"listening at {address_of(listening)}")

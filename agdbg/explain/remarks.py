@@ -21,6 +21,12 @@ _FATE: dict[Fate, str] = {
 }
 
 
+def damage(explanation: Explanation, palette: Palette) -> list[str]:
+    """A block of what of the trace is lost: it stands first, since all that follows is about the rest."""
+    lines = [palette.aside(f"the trace is damaged: {each}") for each in explanation.problems]
+    return ["\n".join(lines)] if lines else []
+
+
 def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> list[str]:
     """Blocks of text, each of one or more lines; nothing is called well beside something that is not."""
     blocks = [_without_diagnosis(explanation.undiagnosed, base)] if explanation.undiagnosed else []
@@ -31,13 +37,12 @@ def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> li
     if explanation.uncaught:
         told = explanation.undiagnosed or explanation.findings or explanation.left_out
         rest = "none of the above is about it" if told else "no autograd mistake was found"
-        blocks.append(f"the program ended with {printable(explanation.uncaught)}; {rest}")
+        where = " in what is left of the trace" if explanation.problems else ""
+        blocks.append(f"the program ended with {printable(explanation.uncaught).rstrip('.')}; {rest}{where}")
     if not blocks and not explanation.findings:
         blocks.append(_all_well(explanation, palette))
     if str(explanation.ending):
         blocks.append(palette.mark(printable(str(explanation.ending))))
-    if explanation.problems:
-        blocks.append("\n".join(palette.aside(f"the trace is damaged: {each}") for each in explanation.problems))
     return blocks
 
 

@@ -52,14 +52,15 @@ def _is_left_over(path: str) -> bool:
     return False
 
 
-def at_port(host: str, port: int) -> socket.socket:
-    """A socket at a host and port; port 0 takes a free one.
+def at_port(host: str, port: int, named: str = "") -> socket.socket:
+    """A socket at a host and port; port 0 takes a free one. ``named`` is how a person has said which, for messages.
 
     Raises:
         InputError: it cannot be had.
     """
+    named = named or f"--listen {host}:{port}"
     if not 0 <= port < 1 << 16:
-        raise InputError(f"--listen {host}:{port}: a port is below 65536; name another host and port, port 0 for any")
+        raise InputError(f"{named}: a port is below 65536; name another host and port, port 0 for any")
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listening = socket.socket(family, socket.SOCK_STREAM)
@@ -71,7 +72,7 @@ def at_port(host: str, port: int) -> socket.socket:
             raise
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"--listen {host}:{port}: {reason}; name another host and port, port 0 for any") from None
+        raise InputError(f"{named}: {reason}; name another host and port, port 0 for any") from None
     return listening
 
 

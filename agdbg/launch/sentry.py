@@ -107,10 +107,10 @@ def _speak(told: bytes) -> None:
         return
     found = json.loads(told)
     trace = Path(found["trace"])
-    if not _ended_without_a_word(trace):
-        return
-    if not found["keep"]:
+    if not found["keep"]:  # gone already, unless the program was killed before it came to that
         shutil.rmtree(trace, ignore_errors=True)
+        return
+    if not _ended_without_a_word(trace):
         return
     lines = ("the program was killed, or ended without a word to Python", f"trace: {found['shown']}")
     poll = select.poll()

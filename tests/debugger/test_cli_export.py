@@ -259,11 +259,13 @@ def test_a_signal_is_passed_on_and_nothing_is_left(project, name):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
-def test_the_script_does_not_outlive_a_killed_export(project):
+def test_the_script_does_not_outlive_a_killed_export(project, tmp_path):
+    temporary = tmp_path / "temporary"  # the trace is left there
+    temporary.mkdir()
     project.write({"waits.py": OK + "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()\n"})
     process = subprocess.Popen(
-        project.command("export", "waits.py", "-o", "g.json"), cwd=project.directory, env=project.env, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        project.command("export", "waits.py", "-o", "g.json"), cwd=project.directory, text=True,
+        env=project.env | {"TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert "ready\n" in iter(process.stdout.readline, "")
     process.kill()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 
 import pytest
@@ -233,6 +234,7 @@ def test_no_place_at_all(programs):
     ended = run(programs, FINE, env={"TMPDIR": "/dev/null", "TEMP": "/dev/null", "TMP": "/dev/null"})
     assert ended.status == 0
     assert ended.stdout == run(programs, FINE, "--no-trace").stdout
+    shutil.rmtree(said_trace(ended))  # where Python's own search for a temporary place has ended
 
 
 def test_a_named_place(programs):

@@ -225,7 +225,7 @@ def test_what_cannot_be_reached_is_told_as_an_event(start, tmp_path):
         (["--hub", "12"], "no such hub runs"),
         (["--host", "localhost"], "--host goes with --port"),
         (["--once"], "--once goes with --port"),
-        (["--port", "70000"], "name another host and port"),
+        (["--port", "70000"], "--port 70000: a port is below 65536"),
         (["--port", "0", "--token-file", "missing"], "--token-file missing"),
     ],
 )

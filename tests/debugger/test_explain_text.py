@@ -94,9 +94,21 @@ def test_nothing_found():
     assert "1 node, 2 backward passes" in as_text(explanation(nodes=1, passes=2), base=BASE)
 
 
-def test_damage_is_told():
-    text = as_text(explanation(problems=["the last record is cut", "meta.json is missing"]), base=BASE)
-    assert text.endswith("the trace is damaged: the last record is cut\nthe trace is damaged: meta.json is missing")
+def test_damage_is_told_first():
+    text = as_text(
+        explanation(Explained(FINDING, None), problems=["the last record is cut", "meta.json is missing"]), base=BASE
+    )
+    assert text.startswith(
+        "the trace is damaged: the last record is cut\nthe trace is damaged: meta.json is missing\n\n1. "
+    )
+
+
+def test_of_the_error_that_ended_a_damaged_recording_nothing_more_is_said_than_is_known():
+    damaged = replace(explanation(problems=["records.bin is cut"]), uncaught="RuntimeError: it went backward.")
+    assert as_text(damaged, base=BASE).split("\n\n") == [
+        "the trace is damaged: records.bin is cut",
+        "the program ended with RuntimeError: it went backward; no autograd mistake was found in what is left of the trace",
+    ]
 
 
 def test_colours_change_nothing_but_colour():

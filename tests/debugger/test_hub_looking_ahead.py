@@ -53,22 +53,21 @@ def test_they_are_waited_for(steps):
     assert shown(client, scopes) == "late"
 
 
-def test_they_are_given_once(steps):
-    client, agent, _, step = steps
-    asked(client, agent, "values", PLAIN, "scopes", frameId=10_000)
-    step("h")
-    agent.answer("values", values_of("ahead"))
-    client.request("scopes", frameId=10_000)
-    scopes, _ = asked(client, agent, "values", values_of("anew"), "scopes", frameId=10_000)
-    assert shown(client, scopes) == "anew"
-
-
-def test_they_are_out_of_date_when_the_thread_was_asked_anything_else(steps):
-    client, agent, _, step = steps
-    asked(client, agent, "values", PLAIN, "scopes", frameId=10_000)
-    step("h")
-    agent.answer("values", values_of("ahead"))
+def evaluates(client, agent):
     asked(client, agent, "evaluate", {"result": "1"}, "evaluate", expression="grad.mul_(2)")
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [lambda client, agent: client.request("scopes", frameId=10_000), evaluates],
+    ids=["they were given", "the thread was asked anything else"],
+)
+def test_they_are_given_once_and_while_they_hold(steps, meanwhile):
+    client, agent, _, step = steps
+    asked(client, agent, "values", PLAIN, "scopes", frameId=10_000)
+    step("h")
+    agent.answer("values", values_of("ahead"))
+    meanwhile(client, agent)
     scopes, _ = asked(client, agent, "values", values_of("anew"), "scopes", frameId=10_000)
     assert shown(client, scopes) == "anew"
 

@@ -10,6 +10,9 @@ import textwrap
 
 import pytest
 
+from agdbg import cli
+from agdbg.commands import attach as attach_command
+from agdbg.hub import place
 from agdbg.protocol.client import Client, Disconnected, RequestFailed
 from agdbg.record import Facts, Trace
 
@@ -373,6 +376,14 @@ def test_what_attach_refuses(tmp_path, words, told):
     done = attach(tmp_path, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
+
+
+def test_that_nothing_runs_is_said_and_is_no_failure(monkeypatch, capsys):
+    said = []
+    monkeypatch.setattr(place, "running", list)
+    monkeypatch.setattr(attach_command, "tell", said.append)
+    assert [cli.main(["attach", "--list", *words]) for words in ([], ["--json"])] == [0, 0]
+    assert (capsys.readouterr().out, said) == ("[]\n", ["nothing runs under agdbg; agdbg run SCRIPT starts something"])
 
 
 def test_a_breakpoint_of_the_programs_own_waits_for_nobody_and_says_so_once(start, tmp_path):

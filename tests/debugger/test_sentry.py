@@ -1,5 +1,6 @@
 """Who says where the trace is when the program cannot: it was killed, has crashed, or ended without Python's help."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,11 +8,19 @@ import sys
 
 import pytest
 
+from agdbg.launch import sentry
+from agdbg.record import Trace
+
 SCRIPT = """\
 import os, signal, sys
 import agdbg_engine as ag
 x = ag.ones(2, requires_grad=True)
 (x * 2).sum().backward()
+"""
+#: Goes on until what was recorded so far is not only with the writer.
+RECORDED = """\
+while os.path.getsize("trace/records.bin") <= 4096:
+    (x * 2).sum().backward()
 """
 WORDS = "agdbg: the program was killed, or ended without a word to Python\nagdbg: trace: trace\n"
 ENDS = {
@@ -38,11 +47,10 @@ def ran(folder, text, *options, **more):
 @pytest.mark.parametrize("how", ENDS)
 def test_the_trace_is_named(tmp_path, how):
     end, status = ENDS[how]
-    found = ran(tmp_path, end, "--trace", "trace")
+    found = ran(tmp_path, RECORDED + end, "--trace", "trace")
     assert (found.returncode, found.stderr) == (status, WORDS)
-    assert (
-        tmp_path / "trace" / "records.bin"
-    ).stat().st_size >= 64  # what is written later than its header may be with the writer
+    trace = Trace.open(tmp_path / "trace")
+    assert (len(trace.records) > 0, trace.problems) == (True, [])
 
 
 def test_one_that_has_ended_well_says_it_itself(tmp_path):
@@ -55,6 +63,14 @@ def test_a_trace_that_nobody_wants_is_removed(tmp_path):
     temporary.mkdir()
     found = ran(tmp_path, "os._exit(0)", "--no-trace", env={**os.environ, "TMPDIR": str(temporary)})
     assert (found.stderr, list(temporary.iterdir())) == ("", [])
+
+
+def test_a_trace_that_nobody_wants_is_removed_when_the_program_was_killed_after_its_end(tmp_path):
+    found = ran(tmp_path, "", "--trace", "trace")
+    assert found.returncode == 0 and (tmp_path / "trace" / "meta.json").is_file()
+    for keep in (True, False):
+        sentry._speak(json.dumps({"trace": str(tmp_path / "trace"), "shown": "trace", "keep": keep}).encode())
+        assert (tmp_path / "trace").exists() == keep
 
 
 def test_it_is_no_child_of_the_program(tmp_path):

@@ -104,6 +104,12 @@ def test_a_trace_that_was_opened_is_not_named(said, directory):
     assert said(TuiResult(trace=str(directory)), mention=False) == (0, "")
 
 
+def test_to_have_looked_at_a_recording_is_no_failure_however_its_program_ended(said, directory):
+    (directory / TRACE_FILES[0]).touch()
+    assert said(TuiResult(status=3, trace=str(directory), program="a.py"), mention=False) == (0, "")
+    assert said(TuiResult(status=3, signal=15, trace=str(directory)), mention=False)[0] == 143
+
+
 def test_a_program_that_is_still_to_be_killed_has_not_ended_well(said):
     status, told = said(TuiResult(killed=True, program="train.py"))
     assert status == 137
