@@ -204,11 +204,11 @@ def _asked(values: tuple[Any, ...]) -> list[Any]:
 
 def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     how = ask if name in _OPERATORS else dispatch  # Python asks on where an operator does not know
-    of_operands = name in _OPERATORS and name not in _ASKING_FIRST
+    of_operands = name in _OPERATORS and name.strip("_") not in ASKING_FIRST
 
     @functools.wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if of_operands and not all(map(_is_operand, args)):
+        if of_operands and not all(map(is_operand, args)):
             return NotImplemented
         asked = _asked((self, *args, *kwargs.values()))
         return how(function, asked, (self, *args), kwargs) if asked else function(self, *args, **kwargs)
@@ -220,11 +220,13 @@ _OPERATORS = frozenset(f"__{n}__" for n in (
     "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "mod", "floordiv", "lshift", "rshift", "iadd", "isub", "imul",
     "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor", "ilshift", "irshift",
 ))  # fmt: skip
-_ASKING_FIRST = frozenset(("__eq__", "__floordiv__", "__ipow__"))
-"""Operators that PyTorch has in Python: those of other classes ask only for operands that are tensors or numbers."""
+ASKING_FIRST = frozenset(("eq", "floordiv", "ipow", "pow", "rsub"))
+"""Operators that PyTorch has in Python: classes that override are asked whatever the other operand is, of the rest only where that
+is a tensor or a number."""
 
 
-def _is_operand(value: Any) -> bool:
+def is_operand(value: Any) -> bool:
+    """Whether an operator of a tensor knows ``value``: Python asks other operands themselves."""
     return isinstance(value, Subclassing | Number | np.generic) or overrides.overrides(type(value))
 
 
@@ -240,7 +242,7 @@ def _reflected(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(self: Any, other: Any) -> Any:
-        if of_operands and not _is_operand(other):
+        if of_operands and not is_operand(other):
             return NotImplemented
         if isinstance(other, Subclassing):
             return getattr(other, _REFLECTED[name])(self)

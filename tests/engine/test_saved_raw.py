@@ -342,3 +342,35 @@ def test_hooks_on_a_saved_result_of_several(op):
         return [x.grad, [tuple(p) for p in packed if p not in ("hooked", None)]]
 
     same(both)
+
+
+RETURNED = {
+    "the tensor": lambda v: v,
+    "nothing": lambda v: None,
+    "a clone": lambda v: v.clone(),
+    "a number": lambda v: 2,
+}
+
+
+@pytest.mark.parametrize("returned", RETURNED)
+@pytest.mark.parametrize("op", ["mul", "exp"])
+def test_a_pack_hook_that_writes_is_refused_and_what_it_returned_is_kept(op, returned):
+    def both(t):
+        x = leaf(t, 1.0, 2.0)
+        a = x * 1
+        y = a * a if op == "mul" else a.exp()
+        raw = y.grad_fn._raw_saved_self if op == "mul" else y.grad_fn._raw_saved_result
+        seen = [error_of(raw.register_hooks, lambda v: RETURNED[returned](v.mul_(2)), keep), error_of(y.sum().backward)]
+        return [*seen, error_of(raw.register_hooks, keep, keep), x.grad, a.detach(), y.detach()]
+
+    same(both)
+
+
+def test_what_a_writing_pack_hook_has_changed_gives_no_gradient():
+    """PyTorch computes with the written values."""
+    x = leaf(ag, 1.0, 2.0)
+    y = (x * 1).sin()
+    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
+        y.grad_fn._raw_saved_self.register_hooks(lambda v: v.mul_(2), keep)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

@@ -8,7 +8,7 @@ if that reaches something that is still alive: an outer level's input or a tenso
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..grad_mode import enable_grad, mode, ordinary
 from ..inside import ORPHANS, Inside, alive
@@ -25,15 +25,22 @@ from ..view import rebase_history
 _HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
 
+class _Passed(NamedTuple):
+    """A tensor of the caller's, and what the function got for it."""
+
+    outer: Tensor
+    inner: Tensor
+    bare: bool = False
+    """Whether it is an argument without a history, which may get one: what is written to it may depend on what is outside."""
+
+
 class Level:
     """A context in which a function runs whose inputs are made by :meth:`input`."""
 
     def __init__(self) -> None:
         self._outer = mode.grad
         """Whether the caller records: what he switched off stays so in the results, but not inside."""
-        self._pairs: list[tuple[Tensor, Tensor]] = []
-        self._plain: list[tuple[Tensor, Tensor]] = []
-        """Other arguments without a history, which may get one: what is written to them may depend on what is outside."""
+        self._passed: list[_Passed] = []
         self._ordinary = ordinary()
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
@@ -48,8 +55,8 @@ class Level:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end()
-        for outer, inner in self._plain if self._outer else ():
-            if inner._fn is not None and alive(edge(inner), self.inside):
+        for outer, inner, bare in self._passed if self._outer else ():
+            if bare and inner._fn is not None and alive(edge(inner), self.inside):
                 _write(outer, inner)
         self.inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
@@ -67,7 +74,7 @@ class Level:
         self.inside.add_input(inner, x)
         if x.is_inference():
             self.inside.count(inner)
-        self._pairs.append((x, inner))
+        self._passed.append(_Passed(x, inner))
         return inner
 
     def rest(self, tree: Any) -> Any:
@@ -77,21 +84,21 @@ class Level:
     def _argument(self, x: Any) -> Any:
         if not isinstance(x, Tensor):
             return x
-        if not (self._outer and x.requires_grad) or x.is_inference():
+        bare = not (self._outer and x.requires_grad) or x.is_inference()
+        if bare:
             inner = _bare(x, tangents_of(x))
-            self._plain.append((x, inner))
         elif x.is_leaf or (self.inside.outer is not None and self.inside.outer.is_input(x)):
             inner = _alias(x)
             self.inside.add_leaf(inner)
         else:
             inner = ops.alias(x)  # a view: what is written to it is part of the history of ``x``
         self.inside.add_argument(inner, x)
-        self._pairs.append((x, inner))
+        self._passed.append(_Passed(x, inner, bare))
         return inner
 
     def end(self) -> None:
         """From now on nobody can ask for derivatives with respect to the inputs: they count as constants."""
-        for _, inner in self._pairs:
+        for _, inner, _ in self._passed:
             if inner._fn is None:
                 inner._rg = False
 
@@ -102,7 +109,7 @@ class Level:
     def _result(self, t: Any, recorded: bool) -> Tensor:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(t)}")
-        for outer, inner in self._pairs:
+        for outer, inner, _ in self._passed:
             if t is inner:
                 return outer
         return pruned(t, recorded, self.inside)

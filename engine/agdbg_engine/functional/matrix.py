@@ -164,7 +164,8 @@ def _by_columns(func: Function, inputs: Tensors, strict: bool, vectorize: bool) 
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
         )
     several, columns = False, []
-    before, versions = [x.detach().clone() for x in xs], [x._version for x in xs]
+    repeated = sum(x.numel() for x in xs) > 1
+    before, versions = [x.detach().clone() for x in xs if repeated], [x._version for x in xs]
     for tangents in unit_vectors(xs):
         written = [x._version for x in xs] != versions  # by the first run: the others read what that has read
         several, column = _column(func, tuple(x.clone() for x in before) if written else xs, tangents)

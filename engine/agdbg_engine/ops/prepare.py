@@ -20,6 +20,7 @@ from ..overrides import Overridden, ask_all, from_op, operators, overloaded, ove
 from ..scalars import check_fits, wrapped, written
 from ..signatures import refusal
 from ..sites import caller
+from ..subclass import ASKING_FIRST, is_operand
 from ..tensor import Tensor, wrap
 from ..view import lost_history
 from .after import after, only_inference
@@ -84,7 +85,7 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
     if any(isinstance(arguments[name], np.ndarray) for name in names):
         return function(**_as_numpy_would(name_of(function), arguments))
     if function in operators and mode.overriding and overloaded(arguments.values()):
-        if name_of(function) not in _ASKING_FIRST and not all(_is_operand(arguments[name]) for name in names):
+        if name_of(function) not in ASKING_FIRST and not all(is_operand(arguments[name]) for name in names):
             return NotImplemented
         raise Overridden
     for name in names:
@@ -102,14 +103,6 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
                 raise Overridden
             return NotImplemented
     return function(**arguments)
-
-
-_ASKING_FIRST = frozenset(("pow", "rsub"))
-"""Operators that PyTorch has in Python: classes that override are asked whatever the other operand is."""
-
-
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, Tensor | numbers.Number | np.generic) or overrides(type(value))
 
 
 def _plain(value: Any) -> Any:

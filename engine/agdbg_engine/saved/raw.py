@@ -105,10 +105,19 @@ class SavedTensor:
             )
         if held is None:
             raise RuntimeError(_NONE)
+        returned: list[Any] = []
+
+        def noting(t: Tensor) -> Any:
+            returned.append(pack_hook(t))
+            return returned[0]
+
         try:
-            self._pack(Pair(pack_hook, unpack_hook), held)
-        except Exception:  # they count as set all the same, and as in PyTorch nothing is there to unpack
-            self._pack(Pair(_forget, lambda nothing: unpack_hook()), held)  # raises, most likely
+            self._pack(Pair(noting, unpack_hook), held)
+        except Exception:  # they count as set all the same, as in PyTorch
+            if returned:  # it wrote to the tensor: what it returned is kept
+                self._pack(Pair(lambda _: returned[0], unpack_hook), held)
+            else:  # nothing is there to unpack
+                self._pack(Pair(_forget, lambda nothing: unpack_hook()), held)  # raises, most likely
             raise
 
     def _pack(self, pair: Pair, held: Any) -> None:
