@@ -96,6 +96,18 @@ def jacfwd_writing(T):
     return found
 
 
+def jvp_of_captured(T):
+    captured = T.ones(2)
+
+    def f(x):
+        return (T.func.jvp(lambda c: c.mul_(2), (captured,), (T.ones(2),))[1] * x).sum()
+
+    try:
+        return [T.func.grad(f)(T.ones(2)).tolist(), captured.tolist()]
+    except RuntimeError:
+        return ["refused", captured.tolist()]
+
+
 def linearized_again(T):
     w, x = (T.ones(2, requires_grad=True) for _ in range(2))
     with warnings.catch_warnings():
@@ -264,6 +276,7 @@ CALLS = {
     "numpy-bools": (numpy_bools, "uint8", "bool"),
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
+    "jvp-of-captured": (jvp_of_captured, [[2.0, 2.0], [2.0, 2.0]], ["refused", [1.0, 1.0]]),
     "jacfwd-writing": (
         jacfwd_writing,
         [[[2.0, 0.0], [0.0, 2.0]], [[8.0, 0.0], [0.0, 8.0]], [[2.0, 0.0], [0.0, 2.0]]],

@@ -54,7 +54,7 @@ NOT_THERE = {
         "hook_facts missing_names names_of_scripts numpy_interop printing saved_strict self_overlap shared_memory sites thread_stress "
         "variable_copying"
     ),
-    _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random leaks views_random out_arguments",
+    _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random func_random leaks views_random out_arguments",
     _PARTLY: (
         "complex_views forward_refused forward_saved mistakes packed_sequences "
         "subclass_faults subclass_torch tangent_writes wrong_arguments"
