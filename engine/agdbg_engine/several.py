@@ -80,14 +80,14 @@ def beside(gradients: Iterable[Any]) -> AbstractContextManager[Any]:
     return home(gradients) if active else _HERE
 
 
-def refuse_several(operands: Iterable[Any]) -> None:
-    """PyTorch's error where the tensors among ``operands`` are on two devices."""
+def refuse_several(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """PyTorch's error where tensors among the arguments of ``function`` are on two devices."""
     from .device import device_of
-    from .ops.mixed_devices import mixed
+    from .ops.mixed_devices import in_words_of, mixed
 
-    found = dict.fromkeys(str(device_of(array)) for array in _buffers(operands))
+    found = dict.fromkeys(str(device_of(array)) for array in _buffers((*args, *kwargs.values())))
     if len(found) > 1:
-        raise mixed(*found) from None
+        raise in_words_of(function, args, kwargs) or mixed(*found) from None
 
 
 def _buffers(operands: Iterable[Any]) -> Iterator[Any]:
@@ -158,13 +158,22 @@ def at_home(function: F) -> F:
         try:
             if not active:
                 return function(*args, **kwargs)
-            with home((*args, *kwargs.values())):
+            operands = (*args, *kwargs.values())
+            if _apart(operands):
+                refuse_several(function, args, kwargs)
+            with home(operands):
                 return function(*args, **kwargs)
         except TypeError:  # what array libraries say of another's arrays
-            refuse_several((*args, *kwargs.values()))
+            refuse_several(function, args, kwargs)
             raise
 
     return cast(F, call)
+
+
+def _apart(operands: Iterable[Any]) -> bool:
+    """Whether the arrays among ``operands`` that are on devices are on two."""
+    places = {(b.kind, b.index_of(array)) for array, b in ((a, backend_of(a)) for a in _arrays(operands))}
+    return len(places) > 1
 
 
 @at_home

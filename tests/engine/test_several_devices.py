@@ -144,8 +144,8 @@ def test_two_devices_in_one_op():
     )
     ops = [
         (lambda a, b: a + b, None),
-        (lambda a, b: ag.cat([a, b]), None),
-        (lambda a, b: ag.stack([a, b]), None),
+        (lambda a, b: ag.cat([a, b]), ("tensors", "cat")),
+        (lambda a, b: ag.stack([a, b]), ("tensors", "cat")),
         (lambda a, b: a @ b, ("tensor", "_dot")),
         (lambda a, b: ag.mm(a[None], b[:, None]), ("mat2", "mm")),
         (lambda a, b: a == b, None),

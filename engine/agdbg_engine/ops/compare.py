@@ -18,7 +18,7 @@ from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import broadcast_error, explain, not_a_tensor, shape_error
-from .mixed_devices import numbers_moved, together
+from .mixed_devices import numbers_moved, refuse_apart
 from .refuse import refuse_complex
 from .shape import Dims, one_dim, some_dims
 
@@ -280,5 +280,5 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 @at_home
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are the same."""
-    together(input, other)
+    refuse_apart("equal", input=input, other=other)
     return bool(input.shape == other.shape and builtins.bool((input._a == other._a).all()))

@@ -10,6 +10,7 @@ from typing import Any
 from .. import events, overrides, several
 from ..arguments import in_order
 from ..device import array_module, arrive_later, may_arrive_later
+from ..errors import raise_if
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..node import Node
@@ -22,6 +23,7 @@ from ..sites import caller, user_stacklevel
 from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
+from .checked_devices import in_place
 from .explain import not_a_tensor
 from .forward import check_write, follow, keep_tangents, write
 from .inplace_errors import check_result, put_right
@@ -73,6 +75,9 @@ def inplace(
         result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     except (NotImplementedError, TypeError) as error:
         put_right(t, name, function, (*args, *keywords), error)
+        raise
+    except RuntimeError as error:
+        raise_if(in_place(error, name))
         raise
     finally:
         if events.special:

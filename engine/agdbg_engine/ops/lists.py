@@ -21,9 +21,9 @@ from ..view import CreationMeta, as_view
 from . import _generated as g
 from . import kernels as k
 from .after import after_birth
+from .checked_devices import differing
 from .explain import shape_error
 from .forward import propagate_joined, propagate_pieces
-from .mixed_devices import differing
 from .prepare import cut
 from .shape import one_dim
 
@@ -153,7 +153,7 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
     if alike:
         return ts
     if len({type(t._a) for t in ts}) > 1:
-        raise differing("cat", [("tensors", t.device) for t in ts])
+        errors.raise_if(differing("cat", {"tensors": ts}))
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])
     return [t.to(dtype) for t in ts]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..backends import on_host
 from ..device import device_of, same_place
+from ..errors import raise_if
 from ..tensor import Tensor
+from .checked_devices import differing, is_checked, of_product
 
 
 def beside_numbers(op: str, tensors: dict[str, Any]) -> dict[str, Any] | None:
@@ -36,7 +39,7 @@ def _elementwise() -> frozenset[str]:
     from .wide import OPS
 
     rows = [*TABLE, *(op.row for op in OPS.values())]
-    return frozenset(r.name for r in rows if r.elementwise and r.name in ROWS)
+    return frozenset(r.name for r in rows if r.elementwise and r.name in ROWS and not is_checked(r.name))
 
 
 def same_device(t: Tensor, result: Tensor) -> None:
@@ -71,36 +74,29 @@ def wrong_devices(op: str, tensors: Mapping[str, Any]) -> Exception | None:
     own = _OWN[op](given, places) if op in _OWN else None
     if own is not None:
         return RuntimeError(own)
-    if op == "mm" and {t.ndim for t in given.values()} != {2}:  # the operator, which begins with that op
-        if {t.ndim for t in given.values()} != {1}:
-            return mixed(*dict.fromkeys(places.values()))
-        return differing("dot", [("self", places["self"]), ("tensor", places["mat2"])])
-    return differing(op, places.items()) if op in CHECKED else mixed(*dict.fromkeys(places.values()))
+    by_one = of_product if op == "mm" else functools.partial(differing, op)  # the operator begins with that op
+    return (by_one(given) if is_checked(op) else None) or mixed(*dict.fromkeys(places.values()))
 
 
-def differing(op: str, places: Collection[tuple[str, Any]]) -> Exception:
-    """PyTorch's words about the first of the arguments of ``op``, given with their ``places``, that is elsewhere than others."""
-    method, names = CHECKED[op]
-    common = next(iter(places))[1]
-    name, place = next((n, p) for n, p in places if p != common)
-    kind = next(p.type for _, p in places if p.type != "cpu").upper()
-    return RuntimeError(
-        f"Expected all tensors to be on the same device, but got {names.get(name, name)} is on {place}, different from other "
-        f"tensors on {common} (when checking argument in method wrapper_{kind}_{method})"
-    )
+def in_words_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    """What PyTorch says of arguments of ``function``, made of ops, that are on two devices; ``None`` where nothing of its own."""
+    if not is_checked(function.__name__):
+        return None
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:  # arguments that it does not take: that is said first
+        return None
+    return differing(function.__name__, given)
 
 
-CHECKED: dict[str, tuple[str, dict[str, str]]] = {
-    "mm": ("mm", {}), "addmm": ("addmm", {}), "bmm": ("bmm", {}), "baddbmm_raw": ("baddbmm", {}), "dot": ("_dot", {}),
-    "cat": ("cat", {}), "index_select": ("_index_select", {}), "embedding_raw": ("_index_select", {"indices": "index"}),
-    "gather": ("gather", {}), "nll_loss_raw": ("nll_loss_forward", {}), "nll_loss_forward": ("nll_loss_forward", {}),
-    "binary_cross_entropy": ("_binary_cross_entropy", {}), "native_layer_norm": ("_native_layer_norm", {}),
-    "native_group_norm": ("_native_group_norm", {}), "convolution": ("_cudnn_convolution", {}),
-}  # fmt: skip
-"""Ops whose arguments PyTorch checks one by one: the name of its kernel, and those of arguments that it calls otherwise.
+def refuse_apart(function: str, **given: Any) -> None:
+    """Raise what PyTorch says where arguments of a ``function`` of the table are on two devices."""
+    raise_if(differing(function, given))
 
-All others find in their loop over elements that devices differ, or are not called in one kernel there.
-"""
+
+def told_at_once(op: str) -> bool:
+    """Whether PyTorch has words of its own for tensors of ``op`` that are on two devices."""
+    return op in _OWN or is_checked(op)
 
 
 def _of_convolution(given: Mapping[str, Tensor], places: Mapping[str, Any]) -> str | None:
@@ -115,9 +111,11 @@ def _of_convolution(given: Mapping[str, Tensor], places: Mapping[str, Any]) -> s
     return None
 
 
-def _by_kind(text: str) -> Callable[[Mapping[str, Tensor], Mapping[str, Any]], str | None]:
-    """``text`` with the kinds of devices of the arguments, where these differ."""
-    return lambda given, places: text.format(**{n: p.type for n, p in places.items()})
+def _of_cdist(given: Mapping[str, Tensor], places: Mapping[str, Any]) -> str:
+    a, b = places["x1"], places["x2"]
+    if a.type != b.type:
+        return f"X1 and X2 must have the same device type. X1: {a.type} X2: {b.type}"
+    return f"device of X1 ({a.index}) must match device of X2 ({b.index})"
 
 
 _OWN: dict[str, Callable[[Mapping[str, Tensor], Mapping[str, Any]], str | None]] = {
@@ -126,7 +124,7 @@ _OWN: dict[str, Callable[[Mapping[str, Tensor], Mapping[str, Any]], str | None]]
     "grid_sampler_3d": lambda given, places: _SAMPLER.format(**places),
     "masked_fill": lambda given, places: _MASK.format(**places) if places["mask"] != places["self"] else None,
     "solve_raw": lambda given, places: _SOLVE.format(**places),
-    "cdist_raw": _by_kind("X1 and X2 must have the same device type. X1: {x1} X2: {x2}"),
+    "cdist_raw": _of_cdist,
 }
 """Ops of which PyTorch says it in words of their own."""
 

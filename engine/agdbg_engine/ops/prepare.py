@@ -25,7 +25,7 @@ from ..tensor import Tensor, wrap
 from ..view import lost_history
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
-from .mixed_devices import CHECKED, beside_numbers, wrong_devices
+from .mixed_devices import beside_numbers, told_at_once, wrong_devices
 from .other_dtype import casting, computed_in
 
 __all__ = [
@@ -126,7 +126,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
     if isinstance(error, several.Elsewhere):
-        if name_of(function) in CHECKED:
+        if told_at_once(name_of(function)):
             raise_if(wrong_devices(name_of(function), tensors))
         with several.home((*tensors.values(), *plain.values())):
             return function(**tensors, **plain)

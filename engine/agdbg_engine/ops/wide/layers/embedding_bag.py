@@ -15,6 +15,7 @@ from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
 from ...lists import cat
+from ...mixed_devices import refuse_apart
 from ..declare import OPS, linear, op, public
 from .embedding import embedding_renorm_, rows_of
 
@@ -40,6 +41,7 @@ def embedding_bag(
     The bags are the rows of ``input`` (B, L), or begin in a 1-d ``input`` at ``offsets``. Rows ``padding_idx`` count for
     nothing; ``per_sample_weights`` in the shape of ``input`` multiply the rows of a sum. The gradient is dense.
     """
+    refuse_apart("embedding_bag", input=input, weight=weight, offsets=offsets, per_sample_weights=per_sample_weights)
     _check(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
     if input.ndim == 2:
         xp = array_module(input._a)

@@ -10,7 +10,7 @@ from ....backends import on_host
 from ....device import array_module
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
-from ...mixed_devices import together
+from ...mixed_devices import refuse_apart
 from ...returned import returned_as
 from ..declare import formula, in_both, op, public
 from .checks import (
@@ -302,7 +302,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     """``P``, ``L`` and ``U`` of packed factors and pivots; those that are not wanted are empty."""
     is_tensor("lu_unpack", "LU_data", LU_data)
     is_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)
-    together(LU_data, LU_pivots)
+    refuse_apart("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
     _has_matrices("torch.lu_unpack", LU_data)
     if unpack_pivots and LU_pivots._a.dtype != np.int32:
         raise RuntimeError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....device import array_module, beside
+from ....device import array_module, beside, same_place
 from ....dtype import scalar_type
 from ....repeated_index import add_at
 from ....several import at_home
@@ -143,7 +143,6 @@ op(
 
 
 @public("nn.functional")
-@at_home
 def ctc_loss(
     log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
     zero_infinity: bool = False,
@@ -151,9 +150,26 @@ def ctc_loss(
     """Minus the log-likelihood of label sequences, summed over all alignments with the time steps.
 
     log_probs (T, N, C) or (T, C); targets (N, S), or all labels one after the other (sum of the lengths,). The mean is over
-    the samples, each divided by the length of its target. With ``zero_infinity`` impossible targets count as nothing.
+    the samples, each divided by the length of its target. With ``zero_infinity`` impossible targets count as nothing. Targets
+    may be on another device, as in PyTorch.
     """
     reduction = reduction_of(None, None, reduction)
+    if isinstance(log_probs, Tensor) and isinstance(targets, Tensor) and not same_place(targets._a, log_probs._a):
+        targets = targets.detach().to(log_probs.device)
+    return _loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+
+@at_home
+def _loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int,
+    reduction: str,
+    zero_infinity: bool,
+) -> Tensor:
+    """The loss of targets that lie beside ``log_probs``."""
     _check_types(log_probs, input_lengths, target_lengths)
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)

@@ -16,7 +16,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import broadcast_error, expand_error, shape_error
-from ...mixed_devices import together
+from ...mixed_devices import refuse_apart
 from ..declare import op, public
 from ..indexing.reading import fetched, seen
 from .random_ops import on_device, written
@@ -136,7 +136,7 @@ def normal(
             numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
         return leaf(numbers, device, requires_grad)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
-        together(mean, std)
+        refuse_apart("normal", mean=mean, std=std)
         raise_if(broadcast_error([mean.shape, std.shape]))
         row = BY_BOTH
     else:

@@ -14,7 +14,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
-from ...mixed_devices import together
+from ...mixed_devices import refuse_apart, together
 from ...returned import returned_as
 from ..declare import op, public
 from ..indexing.reading import ends
@@ -247,6 +247,7 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
 
     Recorded where the weights want a gradient, but without a derivative.
     """
+    refuse_apart("bincount", self=self, weights=weights)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     x = self._a

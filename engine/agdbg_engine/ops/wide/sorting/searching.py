@@ -12,7 +12,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
-from ...mixed_devices import together
+from ...mixed_devices import refuse_apart, together
 from ...prepare import as_array
 from ..declare import public
 from ..indexing.reading import some
@@ -56,7 +56,9 @@ def searchsorted(
     Before elements that are the same, or with ``right`` (``side="right"``) behind them. ``sorter`` is the order of a sequence
     that is in none.
     """
-    together(sorted_sequence, sorter)
+    if isinstance(input, Tensor):
+        refuse_apart("searchsorted", sorted_sequence=sorted_sequence, input=input)
+    together(sorted_sequence, sorter, _SORTER)
     bounds, x = sorted_sequence._a, _as_array(input, sorted_sequence._a)
     _check(bounds, x, right, side, sorter)
     if sorter is not None:
@@ -67,6 +69,12 @@ def searchsorted(
         _refuse(dtype)
     found = _places(bounds.astype(dtype), x.astype(dtype), "right" if right or side == "right" else "left")
     return wrap(as_array(found).astype(np.int32 if out_int32 else np.int64))
+
+
+_SORTER = (
+    "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor device type {1} and "
+    "input value tensor device type {0}"
+)
 
 
 def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | None) -> None:
@@ -114,6 +122,8 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
     """In which of the intervals between ``boundaries`` (1-d, in order) the elements, or a number, lie."""
     if boundaries.ndim != 1:
         raise shape_error(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    if isinstance(input, Tensor):
+        refuse_apart("bucketize", input=input, boundaries=boundaries)
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
