@@ -29,8 +29,8 @@ STEPS: dict[str, list[str]] = {
     "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
     "test-engine": [PYTHON, "-m", "pytest", "-n", "2", "tests/engine", "tests/ops", "tests/gpu"],
-    # a worker waits for the programs that it starts, and so there is one more than in a machine with two cores
-    "test-debugger": [PYTHON, "-m", "pytest", "-n", "3", "--dist", "loadfile", "tests/debugger", "tests/ui"],
+    # a worker waits for the programs that it starts, and so there are more of them than cores; who is done early helps others
+    "test-debugger": [PYTHON, "-m", "pytest", "-n", "4", "--dist", "worksteal", "tests/debugger", "tests/ui"],
     "sizes": [PYTHON, "scripts/sizes.py"],
 }
 
