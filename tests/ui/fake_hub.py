@@ -276,7 +276,8 @@ class FakeHub:
         step = -1 if backwards else 1
         for away in range(self.size):
             index = (start + step * away) % self.size
-            if text.lower() in self.op(index).lower():
+            row = self.row(index)
+            if text.lower() in self.op(index).lower() or text == f"{row['file'].rpartition('/')[2]}:{row['line']}":
                 return {"row": index, "node": index + 1}
         return {"row": None, "node": None}
 

@@ -117,6 +117,63 @@ def test_walking_goes_to_the_node_and_its_line(shown):
     drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
 
 
+@pytest.mark.parametrize(
+    ("line", "note", "node"),
+    [(8, "AddmmBackward0 saved its argument `mat2`", 5), (8, "", 5), (8, "TBackward0 made it", 4), (10, "", 7)],
+)
+def test_of_the_nodes_of_a_line_the_one_that_the_finding_names_is_shown_else_the_last_before_it(
+    shown, line, note, node
+):
+    """A call of a layer builds the transpose of its weight as well."""
+
+    def prepare(hub):
+        evidence = [{"role": "saved", "file": SCRIPT, "line": line, "text": "scores = model[2](hidden)", "note": note}]
+        hub.findings = [finding("something is wrong", nodes=[6], evidence=evidence)]
+
+    async def script(screen):
+        await screen.press("5")
+        await screen.until(lambda: screen.app.panes.findings.findings)
+        await screen.press("f")
+        await screen.until(lambda: screen.app.panes.source.line == line)
+        assert screen.app.lanes.selected_node == node
+
+    drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+@pytest.mark.parametrize("findings", [[], [finding()]], ids=["none", "one"])
+def test_findings_of_a_damaged_recording_are_said_to_be_of_a_part(shown, size, findings):
+    """Else it would read as a clean bill, or as all that there is."""
+    what = [
+        f"the trace is damaged: {each}" for each in ("records.bin holds 9 of the 40 records", "strings.jsonl is cut")
+    ]
+
+    def prepare(hub):
+        hub.findings = findings
+
+    async def script(screen):
+        screen.hub.send("agdbg/troubled", troubles=[{"kind": "damaged", "text": each} for each in what])
+        await screen.press("5")
+        await screen.until(
+            lambda: list(screen.app.panes.findings.findings) == findings and "damaged, and" in screen.text
+        )
+        pane = screen.app.panes.findings
+        rows = ["".join(text for text, _ in pane.row(at, 200)) for at in range(pane.row_count)] or [pane.empty_text]
+        said = " ".join(" ".join(rows).split())
+        assert "the recording is damaged, and findings are of what could be read: records.bin holds 9 of" in said
+        assert "and 1 more; x tells all" in said
+        assert "no problem was found in that part" in said if not findings else "mul_" in said
+        await screen.press("0", "f")
+        assert screen.app.is_running
+        if findings:
+            await screen.until(lambda: (screen.app.panes.source.path, screen.app.panes.source.line) == (SCRIPT, 9))
+        screen.app.panes.findings.cursor = 0
+        await screen.press("5", "enter")
+        assert screen.app.is_running
+
+    drive(shown, script, size=size, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
+
+
 def test_suspicious_things_are_looked_for_on_request(shown):
     def prepare(hub):
         hub.lints, hub.unseen = [LINT], "NaN was not looked for"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agdbg.protocol.errors import RequestFailed
@@ -12,11 +13,27 @@ from agdbg_ui.spots import evidence_line
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
     from agdbg_ui.session import Session
+    from agdbg_ui.view import View
 
 NOT_YET = "nobody has looked yet; 5 looks at what was recorded so far"
 SINCE = "nothing was found, but more has happened since: 5 looks again"
 #: Nodes of a finding that are looked at for the one that a line has built.
 _NODES = 8
+_WORD = re.compile(r"\w+")
+#: Behind all rows.
+_END = 1 << 40
+
+
+def partial(view: View) -> str:
+    """That findings are of a part of what the program did, where its recording is damaged or has stopped; else ""."""
+    if not view.troubles:
+        return ""
+    is_damaged = any(kind == "damaged" for kind, _ in view.troubles)
+    part = (
+        "the recording is damaged, and findings are of what could be read" if is_damaged else "findings are of a part"
+    )
+    more = f" (and {len(view.troubles) - 1} more; x tells all)" if len(view.troubles) > 1 else ""
+    return f"{part}: {view.troubles[0][1].removeprefix('the trace is damaged: ')}{more}"
 
 
 class Findings:
@@ -37,6 +54,7 @@ class Findings:
     def follow(self) -> None:
         """The program is elsewhere: look again if that may have brought findings, and say what is known until then."""
         view = self._session.view
+        self._pane.warn(partial(view))
         if not self._fetching.busy:
             self._age()
         stop = view.stop if view.stop is not None and view.stop.reason == "exception" else None
@@ -112,7 +130,8 @@ class Findings:
     def _nothing(self, unseen: str) -> str:
         """That there is nothing, as far as was looked."""
         more = "" if self._pane.with_lints else "a: look for suspicious things too"
-        return "; ".join(part for part in ("no problem was found", unseen, more) if part)
+        where = " in that part" if partial(self._session.view) else ""
+        return "; ".join(part for part in (f"no problem was found{where}", unseen, more) if part)
 
     async def open(self, finding: Mapping[str, Any], evidence: Mapping[str, Any] | None) -> None:
         """Show the line, and select the node that it built; of a finding its first node."""
@@ -120,7 +139,7 @@ class Findings:
             if finding["nodes"]:
                 await self._app.go_to_node(finding["nodes"][0])
             return
-        node = await self._node_of(finding, evidence["file"], evidence["line"])
+        node = await self._node_of(finding, evidence)
         if node:
             await self._app.go_to_node(node)
         elif not evidence["file"]:
@@ -132,17 +151,33 @@ class Findings:
         if evidence["file"]:
             await self._app.show_source(evidence_line(evidence))
 
-    async def _node_of(self, finding: Mapping[str, Any], file: str, line: int) -> int:
-        """The node of the finding that the line has built, or else any that it has built; 0: none."""
-        if not file:
+    async def _node_of(self, finding: Mapping[str, Any], evidence: Mapping[str, Any]) -> int:
+        """The node of the finding that the line has built, or else one near those that it has built; 0: none.
+
+        Of several that the words of the finding name is meant: a call of a layer builds the transpose of its weight as well.
+        """
+        place, words = (evidence["file"], evidence["line"]), f"{evidence.get('note') or ''} {finding['cause']}"
+        if not place[0]:
             return 0
-        for node in finding["nodes"][:_NODES]:
-            body = await self._session.ask.node(node)
-            if (body["file"], body["line"]) == (file, line):
-                return int(node)
-        row = await self._session.ask.find(f"{file.rsplit('/', 1)[-1]}:{line}", 0, False)
-        if row is None:
-            return 0
-        found = (await self._session.ask.rows(row, 1))["rows"]
-        is_there = bool(found) and (found[0]["file"], found[0]["line"]) == (file, line)
-        return int(found[0]["node"]) if is_there else 0
+        bodies = [await self._session.ask.node(node) for node in finding["nodes"][:_NODES]]
+        built: list[Mapping[str, Any]] = [each for each in bodies if (each["file"], each["line"]) == place]
+        if not built:
+            built = await self._built_near(finding["nodes"][:1], *place)
+        named = [each for each in built if each["op"] in _WORD.findall(words)]
+        return int([*named, *built, {"node": 0}][0]["node"])
+
+    async def _built_near(self, nodes: Sequence[int], file: str, line: int) -> list[Mapping[str, Any]]:
+        """The rows that a line has built before a node, the last first, or else the first one behind it."""
+        text = f"{file.rsplit('/', 1)[-1]}:{line}"
+        start = await self._session.ask.locate(nodes[0]) if nodes else None
+        found: list[Mapping[str, Any]] = []
+        at = _END if start is None else start
+        while at >= 0 and len(found) < _NODES:
+            row = await self._session.ask.find(text, at, True)
+            if row is None or row > at:  # the search goes round
+                break
+            found += (await self._session.ask.rows(row, 1))["rows"]
+            at = row - 1
+        if not found and start is not None and (row := await self._session.ask.find(text, start, False)) is not None:
+            found += (await self._session.ask.rows(row, 1))["rows"]
+        return [each for each in found if (each["file"], each["line"]) == (file, line)]

@@ -13,6 +13,8 @@ from agdbg_ui.widgets.rows import Rows
 Finding = Mapping[str, Any]
 _INDENT = "   "
 _ROLE_CELLS, _PLACE_CELLS = 14, 28
+#: In place of the number of a finding: the line is of none.
+_CAUTION = -1
 
 
 class _Row(NamedTuple):
@@ -50,7 +52,7 @@ class FindingsPane(Rows):
         self._findings: Sequence[Finding] = ()
         self._rows: list[_Row] = []
         self._wrapped_to = 0
-        self._note = ""
+        self._note = self._caution = ""
         self.with_lints = False
 
     # ----- what is shown -----
@@ -70,6 +72,12 @@ class FindingsPane(Rows):
         if note != self._note:
             self._note = note
             self.refresh()
+
+    def warn(self, caution: str) -> None:
+        """What is said above them, or above that there are none: that not all of the recording was looked at."""
+        if caution != self._caution:
+            self._caution = caution
+            self._rebuild()
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -103,7 +111,7 @@ class FindingsPane(Rows):
     @property
     def empty_text(self) -> str:
         """That there are none, or that one looks for them."""
-        return self._note
+        return f"! {self._caution}; {self._note}" if self._caution else self._note
 
     def row(self, index: int, width: int) -> Pieces:
         """A line."""
@@ -115,6 +123,8 @@ class FindingsPane(Rows):
     def on_row_chosen(self, index: int) -> None:
         """Tell what is to be seen."""
         row = self._rows[index]
+        if row.finding == _CAUTION:
+            return
         finding = self._findings[row.finding]
         self.post_message(self.Chosen(finding, finding["evidence"][row.evidence] if row.evidence >= 0 else None))
 
@@ -133,6 +143,9 @@ class FindingsPane(Rows):
         self._wrapped_to = width = max(self.inner_width, 20)
         here = self._rows[self.cursor] if self._rows else None
         self._rows = [row for at, finding in enumerate(self._findings) for row in _rows(at, finding, width)]
+        if self._rows and self._caution:
+            lines = wrap_phrases(f"!  {safe(self._caution)}", width, width)
+            self._rows[:0] = [_Row(_CAUTION, ((line, ALERT),)) for line in lines]
         if here is not None:
             same = (
                 at for at, row in enumerate(self._rows) if (row.finding, row.evidence) == (here.finding, here.evidence)
