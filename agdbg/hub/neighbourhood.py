@@ -16,6 +16,8 @@ MOST = 240
 #: What the layout takes for a cell, and for a layer.
 _CELL, _LAYER = 8.0, 48.0
 _LEAST_CELLS, _MOST_CELLS = 12, 30
+#: Of a box with a shape: of a name enough is left when its middle is cut, of a shape the type would be gone.
+_MOST_WITH_SHAPE = 44
 
 
 def laid_out(
@@ -99,7 +101,9 @@ def _words(node: GraphNode, shape: str) -> list[str]:
 
 def _width(words: Sequence[str]) -> int:
     """Cells of a box, its borders among them."""
-    return min(max(*(len(each) + 4 for each in words), _LEAST_CELLS), _MOST_CELLS)
+    name, below = (len(each) + 4 for each in words)
+    most = _MOST_CELLS if words[1].endswith("]") else _MOST_WITH_SHAPE
+    return max(min(name, _MOST_CELLS), min(below, most), _LEAST_CELLS)
 
 
 def _box(node: Mapping[str, Any], words: list[str], placed: Layout, at: int) -> Box:

@@ -8,6 +8,7 @@ from agdbg.hub import collapsed as module
 from agdbg.hub.collapsed import collapsed
 from agdbg.hub.history import History
 from agdbg.hub.moment import Moment
+from agdbg.hub.neighbourhood import _width as width_of_box
 from agdbg.protocol import looks
 from agdbg.protocol.checkers import checker
 from agdbg_engine import nn
@@ -86,3 +87,16 @@ def test_more_than_fits_is_cut_around_the_node(history, monkeypatch):
 def test_a_leaf_that_nobody_uses_has_no_box(history):
     with pytest.raises(ValueError, match="node 999999 has no row"):
         collapsed(history, 999_999, 1, None)
+
+
+@pytest.mark.parametrize("shape", ["[64, 4] float32", "[1024, 512, 14, 14] float32"])
+def test_a_box_has_room_for_the_type_behind_the_shape(shape):
+    words = ["encoder.layers.0.self_attention (MultiheadAttention)", f"1,234 nodes  {shape}"]
+    assert width_of_box(words) >= len(words[1]) + 2
+    assert width_of_box([words[0], "[encoder.layers.0.self_attention.in_proj_weight]"]) < 40
+
+
+def test_a_drawn_box_has_room_for_all_words_about_its_shape(history):
+    for depth in (1, 2, 3):
+        for box in told(history, depth)["boxes"]:
+            assert box["words"][1].endswith("]") or box["width"] >= len(box["words"][1]) + 2, box

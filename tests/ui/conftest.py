@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual._context import visible_screen_stack
 from textual.widgets import Input
 
 from agdbg_ui.app import AgdbgApp
@@ -115,7 +116,11 @@ class Screen:
         return self.app.query_one("#title").text
 
     def lines(self):
-        """What the terminal shows, line by line."""
+        """What the terminal shows, line by line.
+
+        What a dialog lets through of the screen below it is rendered with it, and kept: it has to know what that is.
+        """
+        visible_screen_stack.set(self.app._background_screens)
         strips = self.app.screen._compositor.render_strips()
         return ["".join(segment.text for segment in strip) for strip in strips]
 

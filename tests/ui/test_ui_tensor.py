@@ -196,6 +196,35 @@ def test_what_has_changed_since_an_earlier_pass(shown):
     drive(shown, script, size=(120, 40))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+@pytest.mark.parametrize(("shape", "columns"), [((), 1), ((5,), 5), ((48,), 48), ((3000,), 3000), ((0,), 0)])
+def test_a_vector_is_no_matrix(shown, size, shape, columns):
+    """It goes on in the next line, which is a matter of the page; how many elements there are is one of the tensor."""
+
+    async def script(screen):
+        screen.hub.tensor = np.arange(float(np.prod(shape))).reshape(shape) - 7.0
+        page = await opened(screen)
+        total, width = int(np.prod(shape)), page.view.body["width"]
+        said = " ".join(screen.text.replace("│", " ").split())
+        assert " x " not in said
+        if not shape:
+            assert "its only element" in said
+        elif page.view.body["rowStep"] == 1:
+            assert f"all {total:,} elements, {'in one line' if width >= total else f'{width:,} in a line'}" in said
+        await screen.press("tab", "tab")
+        await screen.until(lambda: "numbers" in screen.text and page.view.mode == "numbers")
+        await screen.press("pagedown")
+        width, values = page.view.body["width"], page.view.body["values"]
+        lines = [line.strip("│ ").split() for line in screen.lines()]
+        first = page.view.body["row"] * width
+        if total:
+            assert [str(first), *(each for each in values[0] if each)] in lines, "a line begins with its first element"
+        if len(shape) == 1 and len(values) < page.view.body["height"]:
+            assert f"elements {first:,} to" in " ".join(screen.text.replace("│", " ").split())
+
+    drive(shown, script, size=size)
+
+
 def test_what_is_said_of_a_change():
     facts = {"now": 3, "before": 2, "why": "", "changed": 3, "largest": "1", "mean": "0.5", "dropped": 0}
     facts |= {"keptBytes": 1024, "limitBytes": 4096}

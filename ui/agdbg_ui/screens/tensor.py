@@ -128,15 +128,7 @@ class TensorView(Widget, can_focus=True):
             index[self.dimension] = f"<{index[self.dimension]}>"
         slices = [*index, ":", ":"][: len(body["shape"])]
         part = f" of the slice [{', '.join(slices)}]" if len(body["shape"]) > 2 else ""
-        rows, columns = len(body["values"]), len(body["values"][0]) if body["values"] else 0
-        down, along = body["rowStep"], body["columnStep"]
-        if (rows, columns) == (body["height"], body["width"]):
-            which = f"all of {body['height']:,} x {body['width']:,}"
-        else:
-            which = (
-                f"{_range('rows', body['row'], rows, down)} of {body['height']:,}, "
-                f"{_range('columns', body['column'], columns, along)} of {body['width']:,}"
-            )
+        which = elements_shown(body) if len(body["shape"]) < 2 else part_shown(body)
         compared = body.get("compared")
         kept = kept_words(compared) if compared is not None else ""
         what = "change, " if compared is not None and compared["before"] is not None else ""
@@ -187,7 +179,8 @@ class TensorView(Widget, can_focus=True):
             return paint(self, [(" " * 7, ""), ("".join(names), FAINT)], width)
         if y > len(values):
             return paint(self, [], width)
-        pieces: Pieces = [(f"{body['row'] + (y - 1) * body['rowStep']:>6} ", FAINT)]
+        first = (body["row"] + (y - 1) * body["rowStep"]) * (body["width"] if len(body["shape"]) < 2 else 1)
+        pieces: Pieces = [(f"{first:>6} ", FAINT)]
         for text in values[y - 1]:
             is_bad = text.strip("+-") in ("nan", "inf")
             pieces.append((pad(safe(text).rjust(cell), cell), ALERT if is_bad else ""))
@@ -368,6 +361,34 @@ def histogram(counts: list[int]) -> str:
     """Bars as high as the counts; what is there at all is seen."""
     most = max(counts, default=0)
     return "".join(_BARS[max(round(each / most * 8), 1) if each else 0] for each in counts)
+
+
+def part_shown(body: Body) -> str:
+    """Which part of a matrix is shown."""
+    rows, columns = len(body["values"]), len(body["values"][0]) if body["values"] else 0
+    if (rows, columns) == (body["height"], body["width"]):
+        return f"all of {rows:,} x {columns:,}"
+    down, along = body["rowStep"], body["columnStep"]
+    return (
+        f"{_range('rows', body['row'], rows, down)} of {body['height']:,}, "
+        f"{_range('columns', body['column'], columns, along)} of {body['width']:,}"
+    )
+
+
+def elements_shown(body: Body) -> str:
+    """Which elements of a vector are shown, or of a number; a vector goes on in the next line."""
+    total, width, rows = prod(body["shape"]), body["width"], len(body["values"])
+    if not body["shape"]:
+        return "its only element"
+    lines = f"{width:,} in a line" if width < total else "in one line"
+    if rows == body["height"]:
+        return f"all {total:,} elements, {lines}"
+    if body["rowStep"] != 1:
+        return (
+            f"{_range('lines', body['row'], rows, body['rowStep'])} of {body['height']:,}: {total:,} elements, {lines}"
+        )
+    first = body["row"] * width
+    return f"elements {first:,} to {min(first + rows * width, total) - 1:,} of {total:,}, {lines}"
 
 
 def _range(what: str, start: int, count: int, step: float) -> str:
