@@ -25,7 +25,6 @@ READS = {
     "ops/kernels_shape.py index_put": "several values put by a mask",
     "ops/inplace.py _write_repeating": "several values put by a mask",
     "ops/indexing.py _room": "a mask as an index: the error says how much it picks",
-    "ops/indexing.py _fitting": "one value of another dtype: whether it fits into the dtype",
     "ops/indexing.py _basic": "a 0-d tensor as an index",
     "ops/indexing.py _sliced": "a slice between 0-d tensors",
     "signatures/kinds.py _number": "a 0-d tensor given for a number, as a size or a fill value: read once, as in PyTorch",
@@ -56,6 +55,7 @@ ASKED = (
 """Methods of tensors by which a person has a value."""
 
 _SHARED = "memory that NumPy's arrays share with tensors, which no device does"
+_DTYPE = "a value on a device is not read, and so must have the dtype of what it is put to, as in PyTorch"
 _TEXT = "the text names the device"
 _DIGITS = "the last digits are those of the CPU's one pass over a parameter"
 LEFT_OUT = {
@@ -80,6 +80,9 @@ LEFT_OUT = {
     "test_variable_data.py::test_same_as_torch[parameters]": _TEXT,
     "test_variable_state.py::test_same_as_torch[kinds]": "`get_device` and `is_cpu` tell the device",
     "hooks_are_between_what_arrives_and_what_is_sent": "the test compares by NumPy's own functions what lies on the device",
+    "one integer-mask": _DTYPE,
+    "one_element_for_a_mask_of_another_dtype": _DTYPE,
+    "other_dtypes_that_are_put": _DTYPE,
     "keys_that_are_no_tuples": "an index of several masks, which CuPy refuses",
 }
 """Tests that make no sense there, by a part of their names, and why."""

@@ -94,6 +94,7 @@ def cupy(monkeypatch):
     monkeypatch.setattr(backend, "cupy", lambda: fake)
     monkeypatch.setattr(backend.BACKEND, "is_loaded", lambda: True)
     monkeypatch.setattr(backend.BACKEND, "_kernels", {})
+    monkeypatch.setattr(backend.BACKEND, "_allocated", set())
     backend.BACKEND.peaks.reset(0)
     return fake
 
@@ -114,10 +115,17 @@ def test_the_allocator_follows_the_pool(cupy):
     assert cuda.device_count() == 2
 
 
-def test_the_cache_of_every_gpu_is_emptied(cupy):
+def test_the_cache_of_every_gpu_in_use_is_emptied_and_no_other_is_touched(cupy, monkeypatch):
     POOL.freed.clear()
     cuda.empty_cache()
-    assert POOL.freed == [0, 1]
+    assert POOL.freed == []
+    backend.BACKEND.malloc(1)
+    cuda.empty_cache()
+    assert POOL.freed == [0]
+    cupy.cuda.runtime.getDevice = lambda: 1
+    backend.BACKEND.malloc(1)
+    cuda.empty_cache()
+    assert POOL.freed == [0, 0, 1]
 
 
 def test_memory_that_streams_still_use_is_waited_for_before_there_is_none_left(cupy):

@@ -528,7 +528,7 @@ def test_a_number_of_the_cpu_as_an_index_is_read_there():
 
 MASKED = {
     "a number": lambda x: x.__setitem__(x > 1, 9.0), "a tensor": lambda x: x.__setitem__(x > 1, ag.tensor(9.0, device=x.device)),
-    "of the CPU": lambda x: x.__setitem__(x > 1, ag.tensor(9.0)), "of rows": lambda x: x.__setitem__(x[:, 0] > 1, 9.0),
+    "of the CPU": lambda x: x.__setitem__(x > 1, ag.tensor(9.0)), "of the CPU, of another dtype": lambda x: x.__setitem__(x > 1, ag.tensor(9)), "of rows": lambda x: x.__setitem__(x[:, 0] > 1, 9.0),
     "of columns": lambda x: x.__setitem__((slice(None), x[0] > 1), 9.0), "of none": lambda x: x.__setitem__(x > 99, 9.0),
     "of both": lambda x: x.unsqueeze(0).__setitem__((slice(None), x > 1), 9.0), "put": lambda x: x.index_put_((x > 1,), x.detach()[0, 0].clone()),
 }  # fmt: skip
@@ -581,3 +581,54 @@ def test_files_are_loaded_to_where_one_says(which, tmp_path):
         ag.save({"x": ag.ones(2, device="strict")}, tmp_path / "x.pt")
     map_location, place = LOCATIONS[which]
     assert str(ag.load(tmp_path / "x.pt", map_location)["x"].device) == place
+
+
+M = [[True, False, True], [False, True, True]]
+HOST_MASKS = {
+    "a tensor": lambda m: ag.tensor(m), "an array": np.array, "bytes": lambda m: ag.tensor(m).byte(), "rows": lambda m: ag.tensor([True, False]), "a list": lambda m: [True, False],
+    "beside a number": lambda m: (ag.tensor([True, False]), 1), "behind a slice": lambda m: (slice(None), ag.tensor([False, True, True])), "True": lambda m: True, "False": lambda m: False, "of no dimensions": lambda m: ag.tensor(True),
+    "beside indices": lambda m: (ag.tensor([True, True]), ag.tensor([0, 2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOST_MASKS)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_a_mask_of_the_cpu_is_counted_there(name):
+    """Nobody asks the device how much it picks, as in PyTorch: for the value, the gradient and what is put there."""
+    key = HOST_MASKS[name](M)
+    numbers = np.arange(6.0).reshape(2, 3)
+    found = []
+    for place in ("cpu", "strict", strict.PLACE):
+        x = ag.from_numpy(numbers.copy()).to(place).requires_grad_()
+        picked = x[key]
+        (picked * picked).sum().backward()
+        y = x.detach().clone()
+        y[key] = (picked * 2).detach()
+        z = x.detach().clone()
+        z[key] = ag.tensor(7.0, dtype=ag.float64)
+        found.append([strict.host(t._a) if place != "cpu" else t.numpy() for t in (picked.detach(), x.grad, y, z)])
+    for others in found[1:]:
+        for a, b in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert not strict.refusals
+
+
+def test_a_value_on_the_device_is_not_read_to_be_put_where_a_mask_says():
+    y = ag.zeros(3, device="strict")
+    with pytest.raises(
+        RuntimeError, match=r"^Index put requires the source and destination dtypes match, got Float for the dest"
+    ):
+        y[ag.tensor([True, False, True])] = ag.tensor([1, 2], device="strict")
+    with pytest.raises(RuntimeError, match=r"^Index put requires the source and destination dtypes match"):
+        y[ag.tensor([True, False, True])] = ag.tensor(1, device="strict")
+    assert not strict.refusals
+
+
+def test_a_mask_of_the_cpu_that_does_not_fit_is_told_as_there():
+    for x in (ag.zeros(2, 3), ag.zeros(2, 3, device="strict")):
+        with pytest.raises(
+            IndexError, match=r"^The shape of the mask \[3\] at index 0 does not match the shape of the indexed tensor"
+        ):
+            x[ag.tensor([True, False, True])]
+        with pytest.raises(RuntimeError, match=r"^shape mismatch: value tensor of shape \[3\] cannot be broadcast"):
+            x[ag.tensor(M)] = ag.ones(3, device=x.device)

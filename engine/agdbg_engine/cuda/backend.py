@@ -33,6 +33,8 @@ class Cuda(Backend):
     def __init__(self) -> None:
         super().__init__("cuda", "cupy", lambda part: importlib.import_module(f"cupyx.scipy.{part}"))
         self.peaks = Peaks(self)
+        self._allocated: set[int] = set()
+        """The GPUs on which memory was asked for: to look at another one would make a context there, which takes memory itself."""
         self._kernels: dict[str, Callable[..., Any]] = {}
         self._summaries: Summaries | None = None
         self._spreads: Spreads | None = None
@@ -126,7 +128,7 @@ class Cuda(Backend):
             return MemoryUse(pool.used_bytes(), pool.total_bytes(), free, total)
 
     def free_cached(self) -> None:
-        for index in range(self.count()):
+        for index in sorted(self._allocated):
             with self.on(index):  # CuPy frees what the pool keeps of the current device
                 self.module.get_default_memory_pool().free_all_blocks()
         self.module.get_default_pinned_memory_pool().free_all_blocks()
@@ -142,7 +144,9 @@ class Cuda(Backend):
             if release(wait=True):
                 return self.malloc(nbytes)
             raise out_of_memory(self, self.current(), nbytes) from error
-        self.peaks.see(self.current(), nbytes)
+        index = self.current()
+        self._allocated.add(index)
+        self.peaks.see(index, nbytes)
         return found
 
     # ----- pinned memory -----

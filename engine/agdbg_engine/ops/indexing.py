@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import errors, events, overrides
 from ..backends import on_host
-from ..device import array_module, beside, same_place
+from ..device import beside, same_place
 from ..dtype import scalar_type
 from ..errors import raise_if
 from ..grad_mode import mode
@@ -106,12 +106,17 @@ def _without_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
 def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False) -> None:
     """Write ``value`` to ``x`` where ``arrays``, by dimension, say. PyTorch looks last whether masks and the value fit."""
     try:
-        key = _key(x, arrays)
+        key = _key(x, arrays, len(arrays) == 1 and not accumulate and _is_one(value, x))
         fitted = _fitting(x, key, value, accumulate)
     except (IndexError, RuntimeError) as error:
         check_written(x, "index_put_", (tuple(arrays.values()), value, accumulate))
         raise index_error(error) or error from None
     _where_it_is(lambda key: inplace(x, "index_put_", g.index_put, (key, fitted, accumulate)), x, key)
+
+
+def _is_one(value: Any, x: Tensor) -> bool:
+    """Whether ``value`` is one for all elements of ``x`` that it is put to."""
+    return not isinstance(value, Tensor) or (value._a.size == 1 and (on_host(value._a) or value.dtype == x.dtype))
 
 
 def _where_it_is(indexed: Callable[[Any], Tensor], x: Tensor, key: tuple[Any, ...]) -> Tensor:
@@ -162,9 +167,10 @@ def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
 def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = False) -> Any:
     """``value`` as it can be put into ``x[key]``; PyTorch's errors where it cannot."""
     if isinstance(value, Tensor):
-        if value.dtype != x.dtype and not accumulate and _fills(key, value):
+        same = value.dtype == x.dtype and on_host(x._a)
+        if not same and not accumulate and on_host(value._a) and _fills(key, value):
             raise_if(check_fits(value._a.item(), x.dtype))
-            return value.reshape(()).to(x.dtype)
+            return value.reshape(()).to(x.dtype).to(x.device)
         if not on_host(x._a) and value.dtype == x.dtype and one_mask(x._a, key, value._a) is not None:
             return value.to(x.device) if on_host(value._a) else value  # without asking how much the mask picks
         room = _room(x._a, key)
@@ -331,22 +337,29 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
                     out = _select_item(out, dim, int(array), _place(key, items, at))
                     continue
                 out = g.unsqueeze(out, dim)  # True and False pick all or nothing of a new dimension
-                array = array.reshape(1).nonzero()[0]
+                array = _beside(array.reshape(1).nonzero()[0], out)
             arrays[dim] = array
             dim += _width(array) - 1
         dim += 1
     return out, arrays
 
 
-def _key(x: Tensor, arrays: dict[int, Any]) -> tuple[Any, ...]:
-    """The index arrays as NumPy wants them, with slices for the dimensions between."""
+def _key(x: Tensor, arrays: dict[int, Any], filled: bool = False) -> tuple[Any, ...]:
+    """The index arrays as NumPy wants them, with slices for the dimensions between.
+
+    A mask of the host for a tensor on a device goes there as the indices that it picks, so that nobody has to ask the device how
+    many these are; or as it is, where it is ``filled`` with one value.
+    """
     key: list[Any] = []
     dim = 0
     while dim <= max(arrays):
         array = arrays.get(dim, slice(None))
         if dim in arrays and array.dtype.kind == "b":
             _check_mask(array, x, dim)
-        key.append(array)
+            picks = on_host(array) and not on_host(x._a) and not filled
+            key += [_beside(part, x) for part in (array.nonzero() if picks else (array,))]
+        else:
+            key.append(array)
         dim += _width(array) if dim in arrays else 1
     return tuple(key)
 
@@ -418,15 +431,23 @@ def _sliced(x: Tensor, dim: int, item: slice, among_others: bool = False) -> Ten
     return g.slice(x, dim, start, max(start, stop), step)
 
 
+def _beside(array: Any, x: Tensor) -> Any:
+    return beside(array, x._a) if on_host(array) else array
+
+
+def _may_mask(array: Any) -> bool:
+    return array.dtype in (np.bool_, np.uint8)
+
+
 def _index_array(x: Tensor, item: Any) -> Any:
-    """An index as an integer or bool array of the library of ``x``; bytes are masks."""
+    """An index as an integer array of the library of ``x``, or a bool one there or on the host; bytes are masks."""
     if isinstance(item, Tensor):
         if item.is_inference() and x._rg and mode.grad:
             _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
         if not on_host(item._a) and not same_place(item._a, x._a):
             place = x.device
             raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({place})")
-        array = beside(item._a, x._a)
+        array = item._a if _may_mask(item._a) else _beside(item._a, x)
     else:
         if isinstance(item, str | bytes):
             raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
@@ -436,9 +457,9 @@ def _index_array(x: Tensor, item: Any) -> Any:
                 f"{_type_name(item)})"
             )
         array = item if isinstance(item, np.ndarray) else _of_numbers(item)
-        array = array_module(x._a).asarray(array)
         if array.dtype.kind == "f":
             array = array.astype(np.int64)
+        array = array if _may_mask(array) else _beside(array, x)
     if array.dtype not in (np.int64, np.int32, np.uint8, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if array.dtype != np.uint8:
