@@ -26,7 +26,7 @@ REASONS: dict[str, str] = {
     "_set_sequence_nr": "passes run nodes in the order of these numbers, which is that in which they were made",
     "_is_pure_view": "it can be set and not read",
     "_register_hook": "use register_hook() of the tensor or of the node",
-    "distributed parallel DataParallel SyncBatchNorm DistributedSampler": "programs run in one process here",
+    "distributed parallel DataParallel DistributedSampler": "programs run in one process here",
     "distributions": "the engine has the functions that draw, such as randn_like, bernoulli and multinomial",
     "channels_last channels_last_3d": "tensors have one order of memory here, with the same results: leave it out",
     "profiler": "run the script under agdbg, which tells what each node takes",
@@ -49,12 +49,11 @@ REASONS: dict[str, str] = {
     "binomial": "add up bernoulli() over a dimension of trials",
     "orthogonal": "nothing keeps a weight orthogonal here: nn.init.orthogonal_ makes it so once",
     "prune": "multiply weights by a mask, by nn.utils.parametrize for one",
-    "CrossMapLRN2d": "use LocalResponseNorm, which computes the same",
+    "CrossMapLRN2d": "use LocalResponseNorm: that of PyTorch keeps the first channel in all its windows, and its gradient is wrong",
     "range": "use arange, which ends before its end",
     "frombuffer from_dlpack to_dlpack": "use from_numpy(numpy.frombuffer(...)) or from_numpy(numpy.from_dlpack(...))",
     "apply_ map_ map2_": "a function of Python for every element leaves no history: use ops",
     "untyped_storage storage_type set_": "memory is NumPy's here: numpy() shows it and data_ptr() says where it is",
-    "Lazy* Uninitialized* skip_init": "parameters have their sizes from the beginning here: name the number of features",
 }
 """Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
 

@@ -172,6 +172,17 @@ class RemovableHandle:
             node = None if self._node is None else self._node()
             events.sink.hook("removed", self._kind, node, *caller(), events.HookFacts(self.id))
 
+    def __getstate__(self) -> tuple[int, list[Any]]:
+        """For ``copy`` and ``pickle``: the number, and what it is a key of, which a module copies together with its handles."""
+        return self.id, [ref() for ref in self._dicts]
+
+    def __setstate__(self, state: tuple[int, list[Any]]) -> None:
+        self.id, held = state
+        self._dicts = [weakref.ref(OrderedDict() if d is None else d) for d in held]
+        self._node, self._kind = None, ""
+        if RemovableHandle._next_id() <= self.id:  # made by another process: no other hook is to get its number
+            RemovableHandle._next_id = itertools.count(self.id + 1).__next__
+
     def __enter__(self) -> RemovableHandle:
         return self
 

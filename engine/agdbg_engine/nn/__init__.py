@@ -15,6 +15,7 @@ from . import (
     grad,
     init,
     layers,
+    lazy,
     losses,
     modules,
     normalization,
@@ -34,11 +35,12 @@ from .containers import *  # noqa: F403 - each part lists what is public
 from .convolution import *  # noqa: F403 - each part lists what is public
 from .dropout import *  # noqa: F403 - each part lists what is public
 from .layers import *  # noqa: F403 - each part lists what is public
+from .lazy import *  # noqa: F403 - each part lists what is public
 from .losses import *  # noqa: F403 - each part lists what is public
 from .module import Module
 from .normalization import *  # noqa: F403 - each part lists what is public
 from .padding import *  # noqa: F403 - each part lists what is public
-from .parameter import Buffer
+from .parameter import Buffer, UninitializedBuffer, UninitializedParameter
 from .parameter_containers import *  # noqa: F403 - each part lists what is public
 from .pooling import *  # noqa: F403 - each part lists what is public
 from .recurrent import *  # noqa: F403 - each part lists what is public
@@ -47,10 +49,19 @@ from .recurrent import _Recurrent as RNNBase  # noqa: F401 - as the one before
 from .resizing import *  # noqa: F403 - each part lists what is public
 from .transformer import *  # noqa: F403 - each part lists what is public
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
+__all__ = [
+    "Buffer", "Module", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "grad", "init", "modules",
+    "parameter", "utils",
+]  # fmt: skip
 __all__ += containers.__all__ + parameter_containers.__all__
 __all__ += (
-    activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
+    activations.__all__
+    + attention.__all__
+    + convolution.__all__
+    + dropout.__all__
+    + layers.__all__
+    + lazy.__all__
+    + losses.__all__
 )
 __all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
 __all__ += transformer.__all__ + adaptive.__all__

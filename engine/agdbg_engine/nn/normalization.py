@@ -17,7 +17,7 @@ from .parameter import drawn, written
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
-    "LocalResponseNorm", "RMSNorm",
+    "LocalResponseNorm", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
 Sizes = int | list[int] | tuple[int, ...]
@@ -217,6 +217,41 @@ class BatchNorm3d(_BatchNorm):
     """:func:`batch_norm` of (N, C, D, H, W)."""
 
     ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """:func:`batch_norm` of (N, C, ...): its statistics are those of all processes, of which there is one here."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_rank(self, x: Tensor) -> None:
+        if x.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {x.ndim}D input)")
+        if x.shape[1] == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """``module`` with every batch norm replaced by one of these, on the same parameters and statistics."""
+        out = module
+        if isinstance(module, _BatchNorm):
+            out = made = SyncBatchNorm(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group,
+                bias=module.bias is not None,
+            )  # fmt: skip
+            if module.affine:
+                made.weight, made.bias = module.weight, module.bias
+            for name in ("running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(made, name, getattr(module, name))
+        for name, child in module.named_children():
+            out.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return out
 
 
 class _InstanceNorm(_Tracking):

@@ -7,8 +7,12 @@ from typing import Any
 from ..overrides import disabled
 from ..storage import InferenceStorage
 from ..tensor import Parameter, Tensor, wrap
+from .uninitialized import UninitializedBuffer, UninitializedParameter, UninitializedTensorMixin, is_lazy
 
-__all__ = ["Buffer", "Parameter", "drawn", "written"]
+__all__ = [
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "drawn", "is_lazy",
+    "written",
+]  # fmt: skip
 
 
 def written(tensor: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from ..grad_mode import no_grad
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
 from ..tensor import Parameter, Tensor
+from .uninitialized import is_lazy
 
 if TYPE_CHECKING:
     from .module import Module
@@ -254,9 +255,10 @@ class Stateful:
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
                 f"received {type(given)}"
             )
-        if own.shape == () and given.shape == (1,):
+        sized = not is_lazy(own)  # what has no size yet takes only what has none either
+        if sized and own.shape == () and given.shape == (1,):
             given = given[0]
-        if own.shape != given.shape:
+        if sized and own.shape != given.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {_size(given)} from checkpoint, the shape in current "
                 f"model is {_size(own)}."

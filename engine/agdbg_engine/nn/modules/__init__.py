@@ -7,6 +7,7 @@ from ..containers import *  # noqa: F403 - each part lists what is public
 from ..convolution import *  # noqa: F403 - each part lists what is public
 from ..dropout import *  # noqa: F403 - each part lists what is public
 from ..layers import *  # noqa: F403 - each part lists what is public
+from ..lazy import *  # noqa: F403 - each part lists what is public
 from ..losses import *  # noqa: F403 - each part lists what is public
 from ..module import Module
 from ..normalization import *  # noqa: F403 - each part lists what is public
