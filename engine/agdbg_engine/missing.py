@@ -47,7 +47,6 @@ REASONS: dict[str, str] = {
     "lobpcg": "use linalg.eigh",
     "Muon Adafactor": "use AdamW",
     "binomial": "add up bernoulli() over a dimension of trials",
-    "orthogonal": "nothing keeps a weight orthogonal here: nn.init.orthogonal_ makes it so once",
     "prune": "multiply weights by a mask, by nn.utils.parametrize for one",
     "CrossMapLRN2d": "use LocalResponseNorm: that of PyTorch keeps the first channel in all its windows, and its gradient is wrong",
     "range": "use arange, which ends before its end",

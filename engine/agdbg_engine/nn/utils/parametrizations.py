@@ -1,4 +1,4 @@
-"""Parametrizations of weights: by length and direction, and by their largest singular value."""
+"""Parametrizations of weights: by length and direction, by their largest singular value, and as orthogonal matrices."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ...random import randn
 from ...tensor import Tensor
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..module import Module
+from .orthogonal import orthogonal
 from .parametrize import register_parametrization
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 __getattr__ = public_names(__name__)
 
