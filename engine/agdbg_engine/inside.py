@@ -7,7 +7,7 @@ others are captured, and a write to them would be lost on the transform.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,8 @@ class Inside:
         """Those made inside on memory that was not."""
         self._captured: dict[int, Any] = {}
         """By its id the memory of inputs that the outer transform has captured."""
+        self._arguments: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        """By its id an argument, and what it was outside."""
         self._given: dict[int, tuple[Any, Any]] = {}
         """By the id of the memory of an argument that memory, and what the argument was outside."""
         self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -125,6 +127,13 @@ class Inside:
         """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
         self.add(t)
         self.give(t, of)
+        if not self.forward:  # a dual is another view
+            self._arguments[id(t)] = weakref.ref(t), of
+
+    def outside(self, t: Any) -> Any:
+        """What ``t`` itself is outside, if it is an argument: that has the same shape; ``None`` for what else there is."""
+        ref, of = self._arguments.get(id(t), (None, None))
+        return of if ref is not None and ref() is t else None
 
     def count(self, t: Any) -> None:
         """``t`` is an ordinary tensor on the memory of an inference tensor."""
@@ -202,6 +211,29 @@ def shares_silently(out: Any, source: Any) -> None:
         inside.give(out, inside.source(source))
 
 
+def everywhere(t: Any) -> Iterator[Any]:
+    """``t`` and, if it is an argument, what it is outside, at each level."""
+    inside = mode.transform
+    yield t
+    while inside is not None and (t := inside.outside(t)) is not None:
+        yield t
+        inside = inside.outer
+
+
+def on_outside(t: Any, write: Callable[[Any], object]) -> None:
+    """``write`` on what the argument ``t`` is outside, if it is one: as a write at that level, which may be recorded there."""
+    inside = mode.transform
+    outside = None if inside is None else inside.outside(t)
+    if inside is None or outside is None:
+        return
+    recording, mode.transform = mode.grad, inside.outer
+    mode.grad = recording and inside.recording
+    try:
+        write(outside)
+    finally:
+        mode.grad, mode.transform = recording, inside
+
+
 def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     """Refuse the in-place op ``name`` on a captured tensor. The ``forward`` of a custom Function runs below all transforms."""
     _check_repeated(t, name)
@@ -214,7 +246,7 @@ def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
             return  # refused as the leaf that it is for this level, and PyTorch asks the inner levels first
         written, inside = inside.source(written), inside.outer
     if inside is not None and written is not None:
-        raise captured(name, args)
+        raise captured(name if inside is mode.transform else _MADE_OF.get(name, name), args)
 
 
 def captured(name: str, args: tuple[Any, ...]) -> Exception:
@@ -251,12 +283,15 @@ def _check_repeated(t: Any, name: str) -> None:
 
 _NUMBER_OR_TENSOR = frozenset((
     "fill_", "pow_", "masked_fill_", "eq_", "ne_", "lt_", "le_", "gt_", "ge_", "remainder_", "fmod_", "copysign_", "lerp_",
-    "bitwise_and_", "bitwise_or_", "bitwise_xor_",
+    "bitwise_and_", "bitwise_or_", "bitwise_xor_", "not_equal_", "less_", "less_equal_", "greater_", "greater_equal_",
 ))  # fmt: skip
+_MADE_OF = {"swapaxes_": "transpose_", "swapdims_": "transpose_"}
+"""What the innermost transform of PyTorch calls for a method, so that the outer ones see that."""
 _ALWAYS = {
     "floor_divide_": ".Tensor",
     "scatter_reduce_": ".two",
-    **dict.fromkeys(("add_", "sub_", "mul_", "div_"), ".Tensor"),
+    "bernoulli_": ".float",
+    **dict.fromkeys(("add_", "sub_", "mul_", "div_", "multiply_", "subtract_", "divide_", "true_divide_"), ".Tensor"),
 }
 """In arithmetic PyTorch makes numbers tensors before."""
 _BY_LAST = {
@@ -274,6 +309,8 @@ def _overload(name: str, args: tuple[Any, ...]) -> str:
         return _BY_LAST[name][not is_number]
     if name in _NUMBER_OR_TENSOR:
         return ".Scalar" if is_number else ".Tensor"
+    if name == "squeeze_" and args:
+        return ".dims" if isinstance(args[0], tuple | list) else ".dim"
     if name == "clamp_" and not all(x is None or isinstance(x, int | float) for x in args):
         return ".Tensor"
     return _ALWAYS.get(name, "")

@@ -123,18 +123,27 @@ class InferenceStorage(Storage):
 
 
 class TwinStorage(InferenceStorage):
-    """Memory of an inference tensor as its detached twin sees it: as in PyTorch writes are allowed and counted, saving is not."""
+    """Memory of an inference tensor as its detached twin sees it, or a tensor whose ``data`` it became: as in PyTorch writes are
+    allowed and counted, saving is not.
+    """
 
-    __slots__ = ("writes",)
+    __slots__ = ("counter",)
 
-    def __init__(self) -> None:
+    counter: Storage
+    """Counts the writes: that which a tensor had before."""
+
+    def __init__(self, counter: Storage | None = None) -> None:
         super().__init__()
-        self.writes = 0
+        self.counter = counter or Storage()
+
+    @property
+    def version(self) -> int:  # type: ignore[override]  # as in the base
+        """As of any inference tensor; in a pass, where it is compared with what was saved before, the number of writes."""
+        return self.counter.version if current.bp is not None else super().version
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Count."""
-        with _counting:
-            self.writes += 1
+        self.counter.wrote(op, code, lasti)
 
 
 def version_of(t: Any) -> int:

@@ -149,7 +149,7 @@ class Tensor(
         """How many times the memory was written to in place."""
         storage = self._storage
         if isinstance(storage, TwinStorage):
-            return storage.writes
+            return storage.counter.version
         if isinstance(storage, InferenceStorage):
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if storage is None else int(storage.version)
@@ -386,7 +386,7 @@ class Tensor(
         pin(self, value._a)
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
         if value.is_inference() or self.is_inference():
-            self._storage = InferenceStorage() if value.is_inference() else Storage()
+            self._storage = self._counter_for(value)
             if self._rg:
                 events.keep_on(events.INFERENCE)  # an op on nothing but such is not recorded
         self._shared_storage()
@@ -397,6 +397,15 @@ class Tensor(
     @data.deleter
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+    def _counter_for(self, value: Tensor) -> Storage:
+        """The storage object of this tensor with ``value``, one of the two an inference tensor, as its data: it counts on."""
+        if not value.is_inference():
+            return Storage()
+        before = self._shared_storage()
+        if isinstance(before, TwinStorage):
+            return TwinStorage(before.counter)
+        return InferenceStorage() if isinstance(before, InferenceStorage) else TwinStorage(before)
 
     def __hash__(self) -> int:
         return id(self)

@@ -179,6 +179,22 @@ def captured_point(T):
     return c.tolist()
 
 
+def data_written_inside(T):
+    x = T.ones(2)
+    T.func.grad(lambda a: (a.data.mul_(2), a.data.unsqueeze_(0), (a * a).sum())[2])(x)
+    return [x._version, x.ndim]
+
+
+def ordinary_data(T):
+    with T.inference_mode():
+        x = T.ones(2)
+    x.data = T.ones(2)
+    try:
+        return x._version
+    except RuntimeError:
+        return "no counter"
+
+
 def saved_for_what_is_captured(T):
     w = T.tensor([2.0, 3.0], requires_grad=True)
 
@@ -266,6 +282,8 @@ CALLS = {
     "unrecorded-view-inside": (unrecorded_view_inside, True, False),
     "jacrev-hooks": (jacrev_hooks, 1, 3),
     "captured-edge": (captured_edge, "AttributeError", "AccumulateGrad"),
+    "data-written-inside": (data_written_inside, [2, 2], [0, 1]),
+    "ordinary-data": (ordinary_data, "no counter", 0),
     "captured-point": (captured_point, [6.0, 8.0], RuntimeError),
     "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),
     "jacfwd-runs": (

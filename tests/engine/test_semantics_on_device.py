@@ -32,7 +32,7 @@ GROUPS = {
     "layers": "nn_modules",
     "parametrized": "nn_parametrize nn_utils",
     "random": "random_dags",
-    "tensors": "variable_grad autograd_names functional functional_call func_captured func_refused layouts node_call numbers_in_graphs names_of_nodes",
+    "tensors": "variable_grad autograd_names functional functional_call func_captured func_refused func_reshaped layouts node_call numbers_in_graphs names_of_nodes",
     "events": "module_events module_versions op_failed function_memory function_events",
     "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random hooks_of_roots hooks_in_transforms",
     "told": "autograd_events bases_reshaped graph_utilities variable_data variable_state watching read_once",

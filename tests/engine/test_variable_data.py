@@ -61,6 +61,19 @@ def history_stays(t):
 
 
 @programs
+def the_memory_of_an_inference_tensor(t):
+    x, y = leaf(t, 1.0, 2.0), t.ones(2)
+    product, view = (x * x).sum(), y[:]
+    y.mul_(2)
+    with t.inference_mode():
+        made = t.tensor([5.0, 6.0])
+    x.data = y.data = made
+    seen = [y._version, y.is_inference(), y.mul_(2), y._version, view.mul_(2), y._version, made, y.detach()._version]
+    product.backward()  # of what was saved before
+    return [seen, x._version, x.grad, (x * x).requires_grad, error_of(lambda: x * t.ones(2, requires_grad=True))]
+
+
+@programs
 def saved_tensors(t):
     x = leaf(t, 1.0, 2.0)
     y, z = x * x, x.exp()

@@ -62,13 +62,14 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         _as_tensor(value, self)
         return None
     target, arrays = (g.unsqueeze(self, 0), {}) if key is True else _basic(self, _items(key))
+    whole = isinstance(value, Tensor) and (value.ndim or not target.ndim)
     if not arrays and events.special & events.TRANSFORM:
-        check_write(target, "copy_", ())
+        check_write(target, "copy_" if whole or not target.ndim else "fill_", ())
     if arrays:
         if isinstance(value, Tensor) and value.ndim and value.shape[0] == 1:
             value = g.view(value, _without_ones(value.shape))
         _put(target, arrays, value)
-    elif isinstance(value, Tensor) and (value.ndim or not target.ndim):
+    elif isinstance(value, Tensor) and whole:
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
         check_inplace(target, (value,))  # fill_ with a number would let repeated memory pass

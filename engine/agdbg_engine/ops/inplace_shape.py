@@ -8,6 +8,7 @@ from typing import Any
 from .. import events, overrides
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
+from ..inside import on_outside
 from ..meta import AutogradMeta
 from ..node import Node
 from ..pinned import pin, pin_leaf
@@ -20,14 +21,15 @@ from ..view import Step
 from .forward import check_write, overwrite
 
 
-def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
+def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...], outside: bool = False) -> Tensor:
     """``t.name(*args)``: ``t`` becomes ``view(t, *args)``, and stays a view of what it is a view of.
 
-    Counts as a write: what was saved of ``t`` before has another shape.
+    Counts as a write: what was saved of ``t`` before has another shape. ``outside``: ``t`` follows what it is in a transform, whose
+    write was counted and has turned the tangents.
     """
     if overrides.seen and mode.overriding:  # whoever overrides was asked before
         with overrides.DisableTorchFunctionSubclass():
-            return reshaped(t, name, view, args)
+            return reshaped(t, name, view, args, outside)
     if events.special & events.TRANSFORM:
         check_captured(t, name, args)
     check_inplace(t, args, repeating=True)
@@ -35,7 +37,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
         check_write(t, name, args, repeating=True)
     if events.special & events.STRICT:
         refuse(t, name)
-    tangents = _tangents(t) if events.special & events.FORWARD else []
+    tangents = _tangents(t) if events.special & events.FORWARD and not outside else []
     node_before = _history(t)
     result = view(_same(t), *args)
     if events.special:
@@ -46,7 +48,8 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
             pin(t, result._a)
     old, t._a = t._a, result._a
     code, lasti = caller()
-    t._bump(name, result._fn, code, lasti)
+    if not outside:
+        t._bump(name, result._fn, code, lasti)
     if result._fn is not None:
         t._fn, t._nr, t._rg = result._fn, 0, True  # hooks and retain_grad() stay with the value before, as in PyTorch
         if events.sink is not None:
@@ -55,6 +58,8 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     for level, tangent in tangents:
         with below(level):
             overwrite(tangent, lambda x: reshaped(x, name, view, args))
+    if events.special & events.TRANSFORM:
+        on_outside(t, lambda x: reshaped(x, name, view, args, outside=True))
     return t
 
 

@@ -12,10 +12,12 @@ from ....creation import leaf, shape_of
 from ....device import array_module
 from ....dtype import get_default_dtype
 from ....inside import check_write as check_captured
+from ....inside import everywhere
 from ....pinned_memory import pinnable
 from ....saved.strict import refuse
 from ....scalars import written
 from ....sites import caller
+from ....tangents import tangents_of
 from ....tensor import Tensor, check_counted
 from ...explain import shape_error
 from ..declare import public
@@ -97,19 +99,28 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
     Nothing that needs a gradient can be resized (:class:`RuntimeError`). Views of what gets new memory keep the old one.
     """
-    if self.requires_grad:
+    if events.special & events.TRANSFORM:
+        check_captured(self, "resize_", ())
+    return _resized(self, sizes)
+
+
+def _resized(self: Tensor, sizes: tuple[Any, ...]) -> Tensor:
+    shown_as = list(everywhere(self)) if events.special & events.TRANSFORM else [self]
+    if any(x.requires_grad for x in shown_as):
         raise shape_error("cannot resize variables that require grad")
+    if tangents_of(self):
+        raise shape_error("cannot resize variables that has a forward grad")
     size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
     if any(n < 0 for n in size):
         raise shape_error("numel: integer multiplication overflow")
     if size == self.shape:
         return self  # which is no write
     check_counted(self)
-    if events.special & events.TRANSFORM:
-        check_captured(self, "resize_", ())
     if events.special & events.STRICT:
         refuse(self, "resize_")
-    self._a = resized(self._a, size)
+    array = resized(self._a, size)
+    for x in shown_as:
+        x._a = array
     self._bump("resize_", None, *caller())
     return self
 
@@ -117,8 +128,9 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 @public("torch Tensor")
 def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     """:func:`resize_` to the size of another tensor."""
-    resized: Tensor = resize_(self, the_template.shape)
-    return resized
+    if events.special & events.TRANSFORM:
+        check_captured(self, "resize_as_", ())
+    return _resized(self, (the_template.shape,))
 
 
 def resized(x: Any, size: Sizes, steps: Sizes = ()) -> Any:
