@@ -144,6 +144,69 @@ def test_the_editor_has_the_terminal_and_gives_it_back(terminal, tmp_path):
     assert (tmp_path / "state" / "agdbg" / "ui.json").is_file()
 
 
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("no-such-editor", "no-such-editor: No such file or directory"),
+        ("/", "/: Permission denied"),
+        ("'false --wait'", "false ended with status 1"),
+        ("\"sh -c 'kill -9 \\$\\$'\"", "sh was ended by signal 9"),
+        ('"vi \'x"', "no closing quotation"),
+        ("''", "no editor is named"),
+    ],
+    ids=["missing", "no program", "fails", "killed", "no command line", "empty"],
+)
+def test_an_editor_that_goes_wrong_is_told_on_the_screen_which_goes_on(terminal, named, said):
+    screen = terminal()
+    screen.enter(f"export EDITOR={named}; unset VISUAL")
+    screen.enter(f"{AGDBG} run train.py")
+    screen.wait("stopped before SumBackward0", "train.py:7")
+    screen.keys("C-e")
+    shown = screen.wait("stopped before SumBackward0", "▌")
+    assert said in " ".join(line.rpartition("▌")[2].strip() for line in shown.split("\n") if "▌" in line)
+    screen.keys("n")
+    screen.wait("stopped before ExpBackward0")
+    screen.keys("q")
+    screen.wait("What becomes of it?")
+    screen.keys("k")
+    screen.wait("trace: ", gone=["Inspector"])
+
+
+def test_the_mouse_selects_scrolls_drags_and_clicks_what_it_is_on(terminal):
+    screen = terminal(columns=120, rows=40)
+    screen.enter(f"{AGDBG} run train.py")
+    shown = screen.wait("stopped before SumBackward0", "train.py:7").split("\n")
+
+    def mouse(button, x, y, kind):
+        screen.type(f"\x1b[<{button};{x + 1};{y + 1}{kind}")
+
+    def click(x, y):
+        mouse(0, x, y, "M")
+        mouse(0, x, y, "m")
+
+    row = next(at for at, line in enumerate(shown) if "MulBackward0" in line)
+    click(30, row)
+    screen.wait("MulBackward0  #")
+    edge = shown[1].index("1 Inspector") - 1
+    mouse(0, edge, 6, "M")
+    mouse(32, edge - 12, 6, "M")
+    mouse(0, edge - 12, 6, "m")
+    screen.wait("1 Inspector")
+    while screen.screen().split("\n")[1].index("1 Inspector") != edge - 11:
+        select.select([], [], [], 0.02)
+    assert "━0 Graph" in screen.screen(), "the keys stay with the graph"
+    tabs = next(at for at, line in enumerate(shown) if "6 Timeline" in line)
+    click(shown[tabs].index("Timeline"), tabs)
+    screen.wait("▸6 Timeline", "pass 1")
+    before = screen.screen().split("\n")[2:12]
+    for _ in range(3):
+        mouse(65, edge + 10, 6, "M")
+    while [line[edge:] for line in screen.screen().split("\n")[2:12]] == [line[edge:] for line in before]:
+        select.select([], [], [], 0.02)
+    click(3, 39)
+    screen.wait("stopped before ExpBackward0")
+
+
 def test_the_exit_status_is_the_programs(terminal, tmp_path):
     screen = terminal("import agdbg_engine, sys\nsys.exit(7)\n")
     screen.enter(f"{AGDBG} run train.py; echo status $?")

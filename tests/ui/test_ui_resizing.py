@@ -94,7 +94,7 @@ def test_one_pane_with_all_the_room_stays_as_it_is(shown):
 @LAYOUTS
 def test_a_divider_is_dragged(shown, size):
     async def script(screen):
-        workspace = screen.app.panes.workspace
+        workspace, focused = screen.app.panes.workspace, screen.app.focused
         for axis in ("columns", "rows"):
             for name, divider in DIVIDERS[workspace.form, axis].items():
                 behind = screen.app.query_one(f"#{divider.behind}")
@@ -114,6 +114,7 @@ def test_a_divider_is_dragged(shown, size):
                 number = list(DIVIDERS[workspace.form, axis]).index(name)
                 assert workspace.dividers.at(workspace.form, axis)[number] < before[number], (axis, name)
                 assert screen.app.mouse_captured is None
+                assert screen.app.focused is focused, "the keys stay where they were"
                 moved = behind.region.x if axis == "columns" else behind.region.y
                 assert abs(moved - ahead[axis == "rows"]) <= 1
 

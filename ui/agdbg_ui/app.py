@@ -192,6 +192,8 @@ class AgdbgApp(PaneApp):
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self.panes.stops.outdate()
+        if self._resizing is not None:
+            self._resizing.ask()  # the panes have had their sizes before anybody could be told
         self._show_state()
 
     async def see(self, session: Session) -> None:
@@ -483,10 +485,12 @@ class AgdbgApp(PaneApp):
             return
         try:
             editor.command(path, line)
-            with self.suspend():
-                editor.run(path, line)
+            with self.suspend():  # which does not give the terminal back after an error
+                problem = editor.run(path, line)
         except (editor.NoEditor, SuspendNotSupported) as error:
-            self.say(str(error) or "this terminal cannot be lent to an editor", "error")
+            problem = str(error) or "this terminal cannot be lent to an editor"
+        if problem:
+            self.say(problem, "error")
         if self._refreshing is not None:
             self._refreshing.forget(path)
 

@@ -18,37 +18,42 @@ _WITH_FILE = {
 
 
 class NoEditor(Exception):
-    """There is none, or it could not be started; the message says what to do."""
+    """There is none, or its name makes no sense; the message says what to do."""
 
 
 def command(file: str, line: int) -> list[str]:
     """How it is started.
 
     Raises:
-        NoEditor: none is named.
+        NoEditor: none is named, or what names it is no command line.
     """
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    words = shlex.split(named)
+    variable = "VISUAL" if os.environ.get("VISUAL") else "EDITOR"
+    named = os.environ.get(variable) or ""
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise NoEditor(f"{variable} is {named!r}: {str(error).lower()}; set it to a command, such as vi") from None
     if not words:
         raise NoEditor("no editor is named: set EDITOR, such as EDITOR=vi")
     form = _WITH_FILE.get(Path(words[0]).name, "+{line} {file}")
     return [*words, *(word.format(file=file, line=max(line, 1)) for word in form.split())]
 
 
-def run(file: str, line: int) -> None:
-    """Edit, and wait until that is done.
+def run(file: str, line: int) -> str:
+    """Edit, and wait until that is done: what went wrong, or "".
 
     Raises:
-        NoEditor: it could not be started, or went wrong.
+        NoEditor: as `command`.
     """
     words = command(file, line)
     try:
         with _keys_are_its():
             status = subprocess.run(words, check=False).returncode
     except OSError as error:
-        raise NoEditor(f"{words[0]}: {error.strerror or error}") from error
-    if status:
-        raise NoEditor(f"{words[0]} ended with status {status}")
+        return f"{words[0]}: {error.strerror or error}; EDITOR or VISUAL names the editor"
+    if status < 0:
+        return f"{words[0]} was ended by signal {-status}"
+    return f"{words[0]} ended with status {status}" if status else ""
 
 
 @contextmanager

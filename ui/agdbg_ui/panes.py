@@ -88,7 +88,7 @@ class Workspace(Container):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the divider under the mouse."""
-        self._held = None if self.has_class("-zoom") else self._divider_at(event.screen_x, event.screen_y)
+        self._held = self.divider_at(event.screen_x, event.screen_y)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Move it."""
@@ -110,7 +110,10 @@ class Workspace(Container):
             self._held = None
             self.release_mouse()
 
-    def _divider_at(self, x: int, y: int) -> tuple[Axis, str] | None:
+    def divider_at(self, x: int, y: int) -> tuple[Axis, str] | None:
+        """The axis and the name of the divider there; one pane that has all the room has none."""
+        if self.has_class("-zoom"):
+            return None
         for axis in _AXES:
             for name, divider in DIVIDERS[self.form, axis].items():
                 begins = self.query_one(f"#{divider.behind}").region

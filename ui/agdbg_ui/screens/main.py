@@ -8,11 +8,18 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+from agdbg_ui.panes import Workspace
+
 
 class MainScreen(Screen[None]):
     """Draws only what looks different when another pane gets the keys; Textual's own draws all of it anew."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+    def get_focusable_widget_at(self, x: int, y: int) -> Widget | None:
+        """What gets the keys when the mouse is pressed there: nothing new where that takes hold of a divider."""
+        workspaces = self.query(Workspace)
+        return None if workspaces and workspaces.first().divider_at(x, y) else super().get_focusable_widget_at(x, y)
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         """It is shown: the first time every widget has got its styles a moment ago, when it was mounted."""
