@@ -5,6 +5,7 @@ import re
 import select
 import signal
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -170,6 +171,39 @@ def test_an_editor_that_goes_wrong_is_told_on_the_screen_which_goes_on(terminal,
     screen.wait("What becomes of it?")
     screen.keys("k")
     screen.wait("trace: ", gone=["Inspector"])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+def test_the_cursor_of_the_terminal_is_where_the_keys_act(terminal, size):
+    """It is hidden, and screen readers and braille lines follow it."""
+    screen = terminal(columns=size[0], rows=size[1])
+
+    def wait_for_row(text):
+        end = time.monotonic() + PATIENCE
+        while True:
+            x, y = int(screen.fact("cursor_x")), int(screen.fact("cursor_y"))
+            line = screen.screen().split("\n")[y]
+            if text in line[x : x + 60]:
+                return x, y
+            assert time.monotonic() < end, (x, y, line)
+            select.select([], [], [], 0.02)
+
+    screen.enter(f"{AGDBG} run train.py")
+    screen.wait("stopped before SumBackward0", "train.py:7")
+    wait_for_row("SumBackward0")
+    screen.keys("Up")
+    wait_for_row("ExpBackward0")
+    screen.keys("1", "Down", "Down")
+    wait_for_row("Gradients out")
+    screen.keys("0", "v")
+    screen.wait("0 Boxes") if size[0] > 80 else None
+    wait_for_row("ExpBackward0 #")
+    screen.keys("v", "v")
+    screen.keys(":")
+    screen.type("help")
+    screen.wait(": help")
+    x, y = int(screen.fact("cursor_x")), int(screen.fact("cursor_y"))
+    assert screen.screen().split("\n")[y][:x].rstrip().endswith("help")
 
 
 def test_the_mouse_selects_scrolls_drags_and_clicks_what_it_is_on(terminal):

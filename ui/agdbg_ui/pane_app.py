@@ -7,9 +7,12 @@ import os
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
+from rich.console import RenderableType
 from textual import on
 from textual.app import App
 from textual.notifications import Notify
+from textual.screen import Screen
+from textual.widgets import Input
 
 from agdbg_ui import later
 from agdbg_ui.control import words_of
@@ -29,6 +32,7 @@ from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.pane_tabs import PaneTabs
 from agdbg_ui.widgets.prompt import Prompt
+from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.source import SourcePane
 from agdbg_ui.widgets.stops import StopsPane
 from agdbg_ui.widgets.timeline import TimelinePane
@@ -72,6 +76,18 @@ class PaneApp(App[TuiResult]):
     _findings: Findings | None
     _stopping: Stopping | None
     _folding: Folding | None
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Paint, and leave the terminal's cursor on the row that the keys act on.
+
+        It is hidden, but screen readers, braille lines and magnifiers follow it; otherwise it would be in the corner.
+        """
+        focused = screen.focused
+        if isinstance(focused, Rows | Boxes):
+            self.cursor_position = focused.place_of_cursor
+        elif isinstance(focused, Input):
+            self.cursor_position = focused.cursor_screen_offset
+        super()._display(screen, renderable)
 
     def action_copy(self) -> None:
         """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -195,6 +195,14 @@ class Boxes(ScrollView, can_focus=True):
         """The theme or the size of the terminal is another one."""
         super().notify_style_update()
         self._strips.clear()
+
+    @property
+    def place_of_cursor(self) -> Offset:
+        """Where on the screen the words of the selected box begin, or the pane."""
+        if self._canvas is None or self.selected not in self._canvas.boxes:
+            return self.content_region.offset
+        x, y, _, _ = self._canvas.area(self.selected)
+        return self.content_region.offset + Offset(x + 1, y + 1) - self.scroll_offset
 
     # ----- acting -----
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -172,6 +172,12 @@ class Rows(ScrollView, can_focus=True):
             self._strips.clear()
 
     # ----- the cursor -----
+
+    @property
+    def place_of_cursor(self) -> Offset:
+        """Where on the screen the row of the cursor begins, or the nearest line of the pane."""
+        y = self.cursor - self.top_row + self.header if self.row_count else 0
+        return self.content_region.offset + Offset(0, max(0, min(y, self.size.height - 1)))
 
     def validate_cursor(self, cursor: int) -> int:
         """Keep it on a row."""
