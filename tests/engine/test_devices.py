@@ -632,3 +632,15 @@ def test_a_mask_of_the_cpu_that_does_not_fit_is_told_as_there():
             x[ag.tensor([True, False, True])]
         with pytest.raises(RuntimeError, match=r"^shape mismatch: value tensor of shape \[3\] cannot be broadcast"):
             x[ag.tensor(M)] = ag.ones(3, device=x.device)
+
+
+def test_lengths_that_are_numbers_stay_on_the_cpu():
+    """Also where `with device(...)` has all other tensors made elsewhere."""
+    rnn = ag.nn.utils.rnn
+    with ag.device("strict"):
+        x = ag.randn(5, 2, 2)
+        for lengths, in_order in (([5, 3], True), ([3, 5], False)):
+            packed = rnn.pack_padded_sequence(x, lengths, enforce_sorted=in_order)
+            assert (packed.batch_sizes.device.type, packed.data.device.type) == ("cpu", "strict")
+            assert packed.batch_sizes.tolist() == [2, 2, 2, 1, 1]
+    assert not strict.refusals

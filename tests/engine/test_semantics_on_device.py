@@ -35,6 +35,9 @@ GROUPS = {
     "tensors": "variable_grad autograd_names functional functional_call func_captured func_refused func_reshaped layouts node_call numbers_in_graphs names_of_nodes",
     "events": "module_events module_versions op_failed function_memory function_events",
     "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random hooks_of_roots hooks_in_transforms",
+    "mistakes": "mistakes wrong_arguments",
+    "classes": "subclass_faults subclass_torch complex_views packed_sequences",
+    "tangents": "forward_refused forward_saved tangent_writes",
     "told": "autograd_events bases_reshaped graph_utilities variable_data variable_state watching read_once",
     "gradcheck": "gradcheck forward_expanded",
     "ops": "ops_conventions ops_dtypes transposes complex_ops",
@@ -43,7 +46,6 @@ GROUPS = {
 _OPS = "every op of PyTorch's samples runs on a device in `tests/ops/op_device.py`"
 _HOST = "it is about the host: processes, files, NumPy's arrays, texts, times"
 _LONG = "random programs or long chains, which take minutes there; the same ops and writes run there in other files"
-_PARTLY = "most of it passes there; the rest counts on values that the CPU checks, on shared memory or on texts, and is not told apart yet"
 NOT_THERE = {
     _OPS: (
         "edge_values fragments_losses fragments_modules fragments_tensors ops_errors ops_large ops_public ops_saved ops_table creation "
@@ -55,10 +57,6 @@ NOT_THERE = {
         "variable_copying"
     ),
     _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random func_random leaks views_random out_arguments",
-    _PARTLY: (
-        "complex_views forward_refused forward_saved mistakes packed_sequences "
-        "subclass_faults subclass_torch tangent_writes wrong_arguments"
-    ),
 }
 """Files that do not run there, by the reason; those that know of devices by themselves (`tests/gpu/test_suites.py`) aside."""
 
@@ -81,7 +79,10 @@ def names_in(table):
     """The keys of a table of ``on_device.py``, which is not imported here: that has consequences."""
     tree = ast.parse((HERE / "on_device.py").read_text())
     found = next(n.value for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == table)
-    return [key.value for key in found.keys]
+    alike = (
+        value.args[0].elts for key, value in zip(found.keys, found.values, strict=True) if key is None
+    )  # dict.fromkeys
+    return [key.value for keys in ([k for k in found.keys if k is not None], *alike) for key in keys]
 
 
 def test_what_may_read_is_there():

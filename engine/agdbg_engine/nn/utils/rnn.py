@@ -120,7 +120,9 @@ def pack_padded_sequence(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D {lengths.device} "
             f"{scalar_type(lengths.dtype)} tensor"
         )
-    lengths = lengths.to(int64) if isinstance(lengths, Tensor) else creation.as_tensor(lengths, dtype=int64)
+    lengths = (
+        lengths.to(int64) if isinstance(lengths, Tensor) else creation.as_tensor(lengths, dtype=int64, device="cpu")
+    )
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)
