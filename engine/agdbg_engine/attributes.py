@@ -116,11 +116,11 @@ class Attributes:
 
     def is_conj(self) -> bool:
         """Whether the elements are still to be conjugated: never, since ``conj`` does it at once."""
-        return False
+        return self._a is None  # the function of this name asks for a tensor by that
 
     def is_neg(self) -> bool:
         """Whether the elements are still to be negated: never."""
-        return False
+        return self._a is None  # as above
 
     # ----- place -----
 

@@ -25,6 +25,7 @@ from .pinned_memory import pinnable, pinned
 from .scalars import check_data, too_big, written
 from .several import at_home, copied
 from .sites import caller, user_stacklevel
+from .storage import show
 from .tensor import Tensor, wrap
 
 _TOLD = 64
@@ -95,7 +96,10 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data.to(dtype=dtype, device=asked(device))
     if not isinstance(data, np.ndarray):
         return tensor(data, dtype=dtype, device=device)
-    made = from_array(numbers(data) if dtype is None else np.asarray(numbers(data), dtype))
+    array = numbers(data)
+    made = from_array(array if dtype is None else np.asarray(array, dtype))
+    if made._a.dtype == array.dtype:
+        show(made)
     return made.to(device=resolved(device))
 
 
@@ -103,7 +107,9 @@ def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {class_name(array)})")
-    return leaf(from_array(np.asarray(numbers(array)))._a, CPU, False)  # of a memmap its memory
+    made = leaf(from_array(np.asarray(numbers(array)))._a, CPU, False)  # of a memmap its memory
+    show(made)
+    return made
 
 
 def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:

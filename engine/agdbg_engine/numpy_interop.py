@@ -14,6 +14,7 @@ import numpy as np
 from . import events
 from .grad_mode import mode
 from .sites import caller, user_stacklevel
+from .storage import show
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -57,6 +58,7 @@ class NumpyInterop:
             events.sink.graph_cut(self, "numpy", *caller())
         array = self._a
         if isinstance(array, np.ndarray):
+            show(self)
             return array
         if force:
             return array.get()

@@ -150,3 +150,17 @@ def version_of(t: Any) -> int:
     """How often the memory of tensor ``t`` was written; 0 for an inference tensor, whose writes are not counted."""
     storage = t._storage
     return 0 if storage is None or isinstance(storage, InferenceStorage) else storage.version
+
+
+_shown: weakref.WeakSet[Storage] = weakref.WeakSet()
+
+
+def show(t: Any) -> None:
+    """An array of NumPy is on the memory of tensor ``t``, which so cannot be exchanged for a larger one."""
+    _shown.add(t._shared_storage())
+
+
+def check_grows(t: Any) -> None:
+    """Refuse to give tensor ``t`` more memory where that is another library's, or shown by it."""
+    if t._storage is not None and t._storage in _shown:
+        raise RuntimeError("Trying to resize storage that is not resizable")

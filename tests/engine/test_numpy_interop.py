@@ -253,3 +253,33 @@ def test_a_write_into_read_only_memory_fails_and_changes_nothing():
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+SHOWN = {
+    "numpy": lambda t, x: x.numpy(),
+    "asarray": lambda t, x: np.asarray(x),
+    "of a twin": lambda t, x: x.detach().numpy(),
+    "of a view": lambda t, x: x[0].numpy(),
+    "an array that is gone": lambda t, x: x.numpy().sum(),
+    "a list": lambda t, x: x.tolist(),
+    "a copy": lambda t, x: x.clone().numpy(),
+}
+MADE = {
+    "ones": lambda t: t.ones(2, 3),
+    "from_numpy": lambda t: t.from_numpy(np.ones((2, 3))),
+    "as_tensor": lambda t: t.as_tensor(np.ones((2, 3))),
+    "as_tensor of another dtype": lambda t: t.as_tensor(np.ones((2, 3)), dtype=t.float32),
+    "tensor": lambda t: t.tensor(np.ones((2, 3))),
+}
+
+
+@pytest.mark.parametrize("size", [(3, 2), (2,), (4, 4)])
+@pytest.mark.parametrize("shown", SHOWN)
+@pytest.mark.parametrize("made", MADE)
+def test_memory_that_an_array_shows_does_not_grow(made, shown, size):
+    def program(t):
+        x = MADE[made](t)
+        SHOWN[shown](t, x)
+        return error_of(x.resize_, size)  # PyTorch has set the size all the same
+
+    same(program)

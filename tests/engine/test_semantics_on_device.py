@@ -40,7 +40,7 @@ GROUPS = {
     "tangents": "forward_refused forward_saved tangent_writes",
     "told": "autograd_events bases_reshaped graph_utilities variable_data variable_state watching read_once",
     "gradcheck": "gradcheck forward_expanded",
-    "ops": "ops_conventions ops_dtypes transposes complex_ops",
+    "ops": "ops_conventions ops_dtypes ops_refused transposes complex_ops",
 }
 """Files, without ``test_`` and ``.py``, that one process runs."""
 _OPS = "every op of PyTorch's samples runs on a device in `tests/ops/op_device.py`"

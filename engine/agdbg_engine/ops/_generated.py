@@ -3196,6 +3196,8 @@ def abs(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('abs', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('abs')
             out._fn = None
             out._rg = False
             if events.on:
@@ -3609,6 +3611,8 @@ def floor(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('floor', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('floor')
             out._fn = None
             out._rg = False
             if events.on:
@@ -3695,6 +3699,8 @@ def ceil(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('ceil', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('ceil')
             out._fn = None
             out._rg = False
             if events.on:
@@ -3781,6 +3787,8 @@ def round(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('round', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('round')
             out._fn = None
             out._rg = False
             if events.on:
@@ -3867,6 +3875,8 @@ def trunc(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('trunc', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('trunc')
             out._fn = None
             out._rg = False
             if events.on:
@@ -4451,6 +4461,8 @@ def relu(self: Tensor) -> Tensor:
                 if events.special:
                     p_.after('relu', out, (self,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('relu')
             out._fn = None
             out._rg = False
             if events.on:

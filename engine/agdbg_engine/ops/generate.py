@@ -353,6 +353,9 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}if ({rg}) and mode.grad:"
     yield from _record(v, pad + "    ")
     yield f"{pad}else:"
+    if not row.bools:
+        yield f"{pad}    if a_self.dtype.kind == 'b':"
+        yield f"{pad}        p_.refuse_bools({row.name!r})"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
     yield from _weak(v, pad + "    ")

@@ -268,7 +268,7 @@ def _of_size(out: Tensor, result: Tensor) -> Any:
     from .wide.shapes.factories import resized  # made of these ops
 
     if out._a.size:
-        return resized(out._a, result._a.shape, result._a.strides)
+        return resized(out, result._a.shape, result._a.strides)
     return array_module(result._a).empty_like(result._a, out._a.dtype)
 
 

@@ -27,6 +27,7 @@ from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 from .mixed_devices import beside_numbers, told_at_once, wrong_devices
 from .other_dtype import casting, computed_in
+from .refuse import refuse_bools
 
 __all__ = [
     "after",
@@ -39,6 +40,7 @@ __all__ = [
     "matmul",
     "mixed",
     "own",
+    "refuse_bools",
     "refuse_kind",
     "weak",
 ]

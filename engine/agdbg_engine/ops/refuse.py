@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dtype import scalar_type
 from ..errors import raise_if
+from ..grad_mode import mode
 
 _CLAMP = "clamp is not supported for complex types"
 _TEXTS = {
@@ -29,6 +30,16 @@ _RUNTIME = {"maximum", "minimum", "fmax", "fmin", "max_dim", "min_dim", "argmax"
 """Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""
 
 
+def refuse_bools(op: str) -> None:
+    """Raise what PyTorch raises for ``op`` of a tensor of bools."""
+    if op == "relu":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    raise NotImplementedError(f"\"{_OF_BOOLS[op]}\" not implemented for 'Bool'")
+
+
+_OF_BOOLS = {"abs": "abs_cpu", **{name: f"{name}_vml_cpu" for name in ("floor", "ceil", "round", "trunc")}}
+
+
 def complex_refused(op: str, dtype: Any) -> Exception | None:
     """What PyTorch raises for ``op`` of a tensor of complex ``dtype``; ``None`` where it computes it."""
     if op in _TEXTS:
@@ -40,6 +51,17 @@ def complex_refused(op: str, dtype: Any) -> Exception | None:
 
 def refuse_complex(op: str, dtype: Any, recorded: bool = False) -> None:
     """Raise what PyTorch raises for ``op`` of a tensor of complex ``dtype``, if it does, or if it does for ``recorded`` ones."""
-    if recorded and op == "silu":
-        raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
+    if recorded and op in ("silu", "nan_to_num"):
+        raise _not_recorded(op)
     raise_if(complex_refused(op, dtype))
+
+
+def refuse_recorded(op: str, *operands: Any, result: Any = None) -> None:
+    """Raise PyTorch's error of ``op``, of which it records no complex result: that of ``operands``, or of dtype ``result``."""
+    dtype = operands[0].dtype if result is None else result
+    if dtype.kind == "c" and mode.grad and any(x.requires_grad for x in operands):
+        raise _not_recorded(op)
+
+
+def _not_recorded(op: str) -> Exception:
+    return RuntimeError(f"{op} does not support automatic differentiation for outputs with complex dtype.")

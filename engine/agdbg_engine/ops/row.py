@@ -61,6 +61,8 @@ class Row:
     """Expressions by a name under which gradient formulas read them: computed once for all of them. Interpreted rows only."""
     kinds: str = ""
     """The kinds of dtype that the op is there for (``fc``: floating and complex); any when empty."""
+    bools: bool = True
+    """Whether the op is there for bools, of those that ask for no ``kinds``: looked at where nothing is recorded, as of bools."""
 
     @cached_property
     def _parsed(self) -> dict[str, str]:

@@ -68,21 +68,21 @@ unary("sqrt(self)", "SqrtBackward0", "g / (2 * result)", floats=True)
 unary("rsqrt(self)", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
 unary("reciprocal(self)", "ReciprocalBackward0", "-g * (result * result)", floats=True)
 op("abs(self)", "AbsBackward0", self="g * sgn(self)", jvp="inner(self_t, sgn(self))", elementwise=True, inplace=True,
-   holomorphic=False)
+   holomorphic=False, bools=False)
 op("sgn(self)", "SgnBackward0", self="sgn_grad(g, self, result)", jvp="sgn_grad(self_t, self, result)", elementwise=True,
    inplace=True, holomorphic=False)
 op("angle(self)", "AngleBackward0", self="angle_grad(g, self)", jvp="inner(self_t, angle_grad(1.0, self))", elementwise=True,
    holomorphic=False, floats=True)
 unary("sign(self)", "SignBackward0", "zeros_of(self_shape, g)")
-unary("floor(self)", "FloorBackward0", "zeros_of(self_shape, g)")
-unary("ceil(self)", "CeilBackward0", "zeros_of(self_shape, g)")
-unary("round(self)", "RoundBackward0", "zeros_of(self_shape, g)")
-unary("trunc(self)", "TruncBackward0", "zeros_of(self_shape, g)")
+unary("floor(self)", "FloorBackward0", "zeros_of(self_shape, g)", bools=False)
+unary("ceil(self)", "CeilBackward0", "zeros_of(self_shape, g)", bools=False)
+unary("round(self)", "RoundBackward0", "zeros_of(self_shape, g)", bools=False)
+unary("trunc(self)", "TruncBackward0", "zeros_of(self_shape, g)", bools=False)
 unary("sin(self)", "SinBackward0", "g * cos(self)", floats=True)
 unary("cos(self)", "CosBackward0", "g * -sin(self)", floats=True)
 unary("tanh(self)", "TanhBackward0", "tanh_grad(g, result)", floats=True)
 unary("sigmoid(self)", "SigmoidBackward0", "sigmoid_grad(g, result)", floats=True)
-unary("relu(self)", "ReluBackward0", "threshold_backward(g, result)")
+unary("relu(self)", "ReluBackward0", "threshold_backward(g, result)", bools=False)
 unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "leaky_relu_backward(g, self, negative_slope)",
       kinds="fc")
 op("threshold_backward(grad_output, self)", "ThresholdBackwardBackward0", grad_output="threshold_backward(g, self)",

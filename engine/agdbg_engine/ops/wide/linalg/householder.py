@@ -15,6 +15,7 @@ from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...refuse import refuse_recorded
 from ..declare import formula, in_both, op, public
 from .checks import floating, floating_matrices, is_tensor
 from .lapack import each
@@ -258,7 +259,13 @@ def _geqrf(a: Any) -> tuple[Any, Any]:
     return np.swapaxes(packed, -1, -2).astype(a.dtype, copy=False), tau.astype(a.dtype, copy=False)
 
 
-GEQRF = op("geqrf_raw(self)", "GeqrfBackward0", outputs="a tau", self="not_derived('geqrf')", value=_geqrf)
+GEQRF = op(
+    "geqrf_raw(self)",
+    "GeqrfBackward0",
+    outputs="a tau",
+    self="not_implemented(\"the derivative for 'geqrf' is not implemented.\")",
+    value=_geqrf,
+)
 
 
 @formula
@@ -274,4 +281,5 @@ def geqrf(self: Tensor) -> Any:
     if self.ndim < 2:
         raise shape_error("torch.geqrf: input must have at least 2 dimensions.")
     floating_matrices("geqrf", self)
+    refuse_recorded("geqrf", self)
     return GEQRF(self)

@@ -15,7 +15,7 @@ from ...explain import not_a_tensor, shape_error
 from ...reduce import log_softmax
 from ..declare import OPS, public
 from ..indexing.reading import seen
-from .reduction import constant, in_dtype_of, reduction_of, same_dtype
+from .reduction import constant, expanded, in_dtype_of, reduction_of, same_dtype
 
 Legacy = bool | None
 
@@ -228,5 +228,5 @@ def binary_cross_entropy_with_logits(
         for w in (weight, pos_weight)
     ):
         shape = np.broadcast_shapes(*(tuple(w.shape) for w in (x, weight, pos_weight) if w is not None))
-        x, y = x.expand(shape), y.expand(shape)
+        x, y = expanded(x, shape), expanded(y, shape)
     return in_dtype_of(target, rows(x, y, weight, pos_weight, reduction))

@@ -12,7 +12,7 @@ from ....errors import raise_if
 from ....tensor import Tensor
 from ...explain import broadcast_error, shape_error
 from ..declare import OPS, public
-from .reduction import constant, finish, in_dtype_of, reduction_of, same_dtype
+from .reduction import constant, expanded, finish, in_dtype_of, reduction_of, same_dtype
 
 
 @public("nn.functional")
@@ -100,6 +100,6 @@ def soft_margin_loss(
         shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
         if input.shape != shape:
             raise shape_error(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
-        input, target = input.expand(shape), target.expand(shape)
+        input, target = expanded(input, shape), expanded(target, shape)
     loss = OPS["soft_margin_loss"](*same_dtype(input, target), reduction)
     return in_dtype_of(input, loss)

@@ -90,7 +90,12 @@ def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     )
     raise_if(broadcast_error([tuple(input.shape), tuple(target.shape)]))
     shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
-    return input.expand(shape), target.expand(shape)
+    return expanded(input, shape), expanded(target, shape)
+
+
+def expanded(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``t`` in ``shape``: itself where it has that, as in PyTorch, no view of it."""
+    return t if t.shape == shape else t.expand(shape)
 
 
 def same_dtype(*tensors: Tensor) -> list[Tensor]:

@@ -16,6 +16,7 @@ from ..declare import public
 @public("torch")
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     """The common dtype of tensors of two dtypes."""
+    _check_dtypes("promote_types", type1=type1, type2=type2)
     return promoted(np.dtype(type1), np.dtype(type2))
 
 
@@ -35,4 +36,13 @@ def _ranked(x: Any) -> tuple[np.dtype[Any], int]:
 @public("torch")
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether a result of dtype ``from_`` may be written into a tensor of dtype ``to``."""
+    _check_dtypes("can_cast", from_=from_, to=to)
     return category(np.dtype(from_)) <= category(np.dtype(to))
+
+
+def _check_dtypes(op: str, **given: Any) -> None:
+    for i, (name, value) in enumerate(given.items()):
+        if isinstance(value, str) or not isinstance(value, np.dtype | type):
+            raise TypeError(
+                f"{op}(): argument '{name}' (position {i + 1}) must be torch.dtype, not {type(value).__name__}"
+            )

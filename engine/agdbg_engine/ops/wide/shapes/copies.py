@@ -9,6 +9,7 @@ from ....tensor import Tensor, wrap
 from ... import kernels, shape
 from ...complexes import view_as_complex, view_as_real
 from ...explain import expand_error, shape_error
+from ...refuse import refuse_recorded
 from ...table import TABLE
 from ..declare import linear, public
 from ..interpret import Op
@@ -76,6 +77,7 @@ def slice_copy(self: Tensor, dim: int = 0, start: Any = None, end: Any = None, s
     """A copy of a slice along ``dim``."""
     if step <= 0:
         raise shape_error("slice step must be positive")
+    refuse_recorded("slice_copy", self)
     return _slice(self, shape.one_dim(self, dim), start, end, step)
 
 
@@ -133,7 +135,7 @@ def view_as_real_copy(self: Tensor) -> Tensor:
 @public("torch", out=True)
 def view_as_complex_copy(self: Tensor) -> Tensor:
     """A copy of pairs of real numbers as complex ones."""
-    view_as_complex(wrap(self._a))
+    refuse_recorded("view_as_complex_copy", self, result=view_as_complex(wrap(self._a)).dtype)
     return _as_complex(self)
 
 

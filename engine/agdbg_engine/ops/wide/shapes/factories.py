@@ -17,6 +17,7 @@ from ....pinned_memory import pinnable
 from ....saved.strict import refuse
 from ....scalars import written
 from ....sites import caller
+from ....storage import check_grows
 from ....tangents import tangents_of
 from ....tensor import Tensor, check_counted
 from ...explain import shape_error
@@ -118,7 +119,7 @@ def _resized(self: Tensor, sizes: tuple[Any, ...]) -> Tensor:
     check_counted(self)
     if events.special & events.STRICT:
         refuse(self, "resize_")
-    array = resized(self._a, size)
+    array = resized(self, size)
     for x in shown_as:
         x._a = array
     self._bump("resize_", None, *caller())
@@ -133,14 +134,15 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     return _resized(self, (the_template.shape,))
 
 
-def resized(x: Any, size: Sizes, steps: Sizes = ()) -> Any:
-    """``size`` elements from the first of ``x`` on, in new memory where that of ``x`` is too small.
+def resized(t: Tensor, size: Sizes, steps: Sizes = ()) -> Any:
+    """``size`` elements from the first of ``t`` on, in new memory where its own is too small and may be exchanged.
 
     They lie one after the other, in the order of the byte ``steps`` between them where those leave no gaps.
     """
+    x = t._a
     memory, first = memory_of(x)
-    n = math.prod(size) * x.itemsize
-    if first + n > memory.size:
+    if first + math.prod(size) * x.itemsize > memory.size:
+        check_grows(t)
         old, memory, first = memory[first:], array_module(x).empty(math.prod(size), x.dtype).view(np.uint8), 0
         memory[: old.size] = old
     return shown(memory, x.dtype, first, size, _packed(size, steps, x.itemsize))

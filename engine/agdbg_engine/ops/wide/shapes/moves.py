@@ -10,7 +10,7 @@ import numpy as np
 from .... import errors
 from ....tensor import Tensor
 from ... import _generated as g
-from ...explain import shape_error
+from ...explain import not_a_tensor, shape_error
 from ...shape import contiguous, expand, one_dim, permute, reshape, transpose, view
 from ...transposes import adjoint
 from ..declare import public
@@ -211,4 +211,6 @@ public("torch")(adjoint)
 @public("torch Tensor")
 def is_nonzero(self: Tensor) -> bool:
     """Whether the only element is not zero."""
+    if not isinstance(self, Tensor):
+        raise not_a_tensor("is_nonzero", "input", self)
     return bool(self)

@@ -14,6 +14,7 @@ from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
 from ...forward import propagate_pieces
 from ...lists import _Pieces, _record, split, stack, unbind
+from ...refuse import refuse_recorded
 from ...shape import one_dim, select
 from ..declare import linear, public
 
@@ -221,5 +222,6 @@ def slice_scatter(
     dim = one_dim(self, dim)
     if step <= 0:
         raise shape_error("slice step must be positive")
+    refuse_recorded("slice_scatter", self, src)
     src = _same_shape(src, "slice_scatter", self._a[(*(slice(None),) * dim, slice(start, end, step))])
     return _slice_scatter(self, src.to(self.dtype), dim, start, end, step)
