@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,35 @@ bfloat16 (the sum of a thousand ones is 256), have no common dtype with integers
 `einsum` and the generators of random numbers. Every kernel would have to compute in float32 and round."""
 
 
+NOT_HAD = {
+    "_batch_norm_with_update _native_batch_norm_legit": "what PyTorch computes `batch_norm` by: use `nn.functional.batch_norm`",
+    "_segment_reduce": "its public name is `segment_reduce`",
+    "_softmax_backward_data max_pool2d_with_indices_backward": "the backward formula of `softmax` and of `max_pool2d` by itself, which "
+    "`autograd.grad` gives",
+    "_unsafe_masked_index _unsafe_masked_index_put_accumulate": "what PyTorch's compiler makes of an index and a mask: use both",
+    "_upsample_bilinear2d_aa": "its public name is `nn.functional.interpolate` with `antialias=True`",
+    "torch.ops.aten._*": "kernels by which PyTorch computes `nn.functional.scaled_dot_product_attention`",
+    "bfloat16 chalf": "NumPy has no such dtype",
+    "sparse.* to_sparse": "all tensors are dense here",
+    "_chunk_cat": "a part of PyTorch's distributed training",
+    "torch._scaled_mm*": "products of float8, which NumPy has not",
+    "jiterator_*": "kernels written by the user: use `cupy.ElementwiseKernel`",
+    "hash_tensor": "nothing but a checksum: use `hashlib` on `x.numpy()`",
+}
+"""The names of PyTorch's list that the engine has not, as patterns, and why."""
+
+
+def not_had(db: Any) -> dict[str, list[str]]:
+    """By reason the names that the engine has not; :class:`ValueError` for one without a reason."""
+    found: dict[str, list[str]] = {}
+    for name in sorted({op.name for op in db.OPS.values() if not db.has(op)}):
+        whys = [why for patterns, why in NOT_HAD.items() if any(fnmatchcase(name, p) for p in patterns.split())]
+        if not whys:
+            raise ValueError(f"NOT_HAD in scripts/ops_table.py has no reason why the engine lacks {name}")
+        found.setdefault(whys[0], []).append(name)
+    return found
+
+
 def measured(helper: Callable[[str], Any]) -> dict[str, Any]:
     """Run every check of every op that the engine has."""
     db, checks = helper("op_db"), helper("op_checks")
@@ -71,7 +101,12 @@ def measured(helper: Callable[[str], Any]) -> dict[str, Any]:
                 mark(checks.report(entry, check), row["remarks"], helper("known"), checks.WITHOUT) for check in behind
             ]
             row[column] = worst([row.get(column, NEITHER), *marks])
-    return {"columns": list(COLUMNS), "counts": counts(db), "ops": {name: rows[name] for name in sorted(rows)}}
+    return {
+        "columns": list(COLUMNS),
+        "counts": counts(db),
+        "not had": not_had(db),
+        "ops": {name: rows[name] for name in sorted(rows)},
+    }
 
 
 def mark(report: Any, remarks: list[str], known: Any, without: dict[tuple[str, str], str]) -> str:
@@ -115,13 +150,15 @@ def drawn(data: dict[str, Any]) -> str:
     lines = [
         HEAD,
         f"The engine has {said['have derived']} of the {said['derived']} names that have a gradient in PyTorch,",
-        f"and {said['have']} of all {said['names']}.\n",
+        f"and {said['have']} of all {said['names']}; why it lacks the others is said [below](#names-of-the-list-that-are-not-there).\n",
         f"| op | {' | '.join(data['columns'])} | remarks |",
         f"| --- |{' :-: |' * len(data['columns'])} --- |",
     ]
     for name, row in data["ops"].items():
         marks = " | ".join(row[column] for column in data["columns"])
         lines.append(f"| `{name}` | {marks} | {'; '.join(row['remarks'])} |")
+    lines += ["\n## Names of the list that are not there\n", "| names | |", "| --- | --- |"]
+    lines += [f"| {', '.join(f'`{n}`' for n in names)} | {why} |" for why, names in data["not had"].items()]
     lines += [
         "\n## What is not there\n",
         "A name that the engine lacks is an error of one line, which tells the reason or the nearest name.\n",
@@ -158,8 +195,8 @@ def stale(root: Path, helper: Callable[[str], Any]) -> list[str]:
     have = {name.partition(":")[0] for name in db.present()}
     found = [f"docs/ops.json lacks {name}" for name in sorted(have - set(data["ops"]))]
     found += [f"docs/ops.json has {name}, which the engine has not" for name in sorted(set(data["ops"]) - have)]
-    if data["columns"] != list(COLUMNS) or data["counts"] != counts(db):
-        found.append("docs/ops.json has other columns or counts")
+    if data["columns"] != list(COLUMNS) or data["counts"] != counts(db) or data["not had"] != not_had(db):
+        found.append("docs/ops.json has other columns, counts or reasons")
     if page.read_text(encoding="utf-8") != drawn(data):
         found.append("docs/ops.md is not what docs/ops.json gives")
     return found

@@ -55,6 +55,18 @@ def test_what_is_missing_is_counted(script, capsys):
     assert "_chunk_cat" in said and "names that have a gradient in torch" in said
 
 
+def test_every_name_of_the_list_that_is_not_there_has_a_reason(script, monkeypatch):
+    script.helpers()
+    table = importlib.import_module("ops_table")
+    db = script.helper("op_db")
+    told = [name for names in table.not_had(db).values() for name in names]
+    counts = table.counts(db)
+    assert len(told) == counts["names"] - counts["have"] and counts["have derived"] >= 400
+    monkeypatch.delitem(table.NOT_HAD, "hash_tensor")
+    with pytest.raises(ValueError, match="why the engine lacks hash_tensor"):
+        table.not_had(db)
+
+
 def test_a_table_of_other_ops_is_stale(script, tmp_path, capsys):
     script.helpers()
     table = importlib.import_module("ops_table")
