@@ -26,7 +26,7 @@ from ..view import rebase_history
 from .checked_devices import in_place
 from .explain import not_a_tensor
 from .forward import check_write, follow, keep_tangents, write
-from .inplace_errors import check_result, put_right
+from .inplace_errors import check_result, of_mask, put_right
 from .mixed_devices import same_device
 from .other_dtype import computed_in
 from .overlapping import check_operands
@@ -77,12 +77,12 @@ def inplace(
         put_right(t, name, function, (*args, *keywords), error)
         raise
     except RuntimeError as error:
-        raise_if(in_place(error, name))
+        raise_if(of_mask(t, name, args) or in_place(error, name))
         raise
     finally:
         if events.special:
             mode.writes_view = False
-    check_result(t, result._a.shape, result._a.dtype)
+    check_result(t, result._a.shape, result._a.dtype, name, args)
     later = name == "copy_" and may_arrive_later(t._a, result._a)
     if not later:
         same_device(t, result)

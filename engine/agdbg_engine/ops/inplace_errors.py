@@ -11,6 +11,7 @@ import numpy as np
 from .. import errors
 from ..dtype import category, get_default_dtype, result_type, scalar_type
 from ..tensor import Tensor
+from .explain import broadcast_error, expand_error
 
 _KERNEL = re.compile(r"\"\w+\" not implemented for '|ufunc '")
 _ARGUMENT = re.compile(r"(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be (.*)")
@@ -21,9 +22,25 @@ COMPARISONS = frozenset(
 """Ops whose results are bools, which fit into every dtype."""
 
 
-def check_result(t: Tensor, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def of_mask(t: Tensor, name: str, operands: tuple[Any, ...]) -> Exception | None:
+    """Why a mask does not fit to what is written; PyTorch looks from there, and not from the mask."""
+    if name not in ("masked_fill_", "masked_scatter_") or not operands or not isinstance(operands[0], Tensor):
+        return None
+    mask = operands[0]
+    if name == "masked_fill_":
+        return broadcast_error([t._a.shape, mask._a.shape])
+    found = expand_error(mask.dtype, mask._a.shape, t._a.shape)
+    if found is not None:  # PyTorch expands the mask inside of the op, where its type goes by another name
+        found.args = (str(found).replace("torch.BoolTensor{", "CPUBoolType{"), *found.args[1:])
+    return found
+
+
+def check_result(
+    t: Tensor, shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "", operands: tuple[Any, ...] = ()
+) -> None:
     """Refuse to write a result of that ``shape`` and ``dtype`` into ``t`` where it would not fit."""
     if shape != t._a.shape:
+        errors.raise_if(of_mask(t, name, operands))
         raise errors.make(
             RuntimeError,
             errors.Details("shape"),

@@ -43,7 +43,7 @@ def _filled(x: Any, dim: int, index: Any, value: Any) -> Any:
     if x.ndim:
         out[(slice(None),) * dim + (index.reshape(-1),)] = value
     elif index.size:
-        out[()] = value if not getattr(value, "ndim", 0) else value.reshape(())
+        out[()] = value if not getattr(value, "ndim", 0) else value.reshape(-1)[-1]
     return out
 
 
@@ -125,11 +125,11 @@ def sources(op: str, self: Tensor, dim: int, index: Tensor, source: Tensor) -> t
     if not places.is_index(index):
         raise RuntimeError(f"{op}: Expected dtype int32/int64 for index but got: {scalar_type(index.dtype)}")
     places.check_same_dtype(op, self, source)
-    if source.ndim == 0 < self.ndim:
-        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     if dim and dim >= source.ndim:
-        raise shape_error(f"Indexing dim {dim} is out of bounds of tensor", IndexError)
+        raise shape_error(f"{op}: Indexing dim {dim} is out of bounds of the source tensor with dim {source.ndim}")
     have = source.shape[dim] if source.ndim else 1
+    if index.numel() != have and source.ndim == 0:
+        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     if index.numel() != have:
         raise shape_error(
             f"{op}: Number of indices ({index.numel()}) should be equal to source.size(dim): ({have}), for dim: {dim}"

@@ -208,12 +208,11 @@ def _broadcast(a: Tensor, b: Tensor) -> tuple[int, ...]:
 
 @public("torch Tensor", out=True)
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """As :func:`linalg.cross`; without ``dim`` along the first dimension of size 3."""
+    """As :func:`linalg.cross`; without ``dim`` along the first dimension of size 3 of ``self``."""
     if dim is None:
-        shape = _broadcast(self, other)
-        if 3 not in shape:
+        if 3 not in self.shape:
             raise shape_error("no dimension of size 3 in input")
-        dim = shape.index(3)
+        dim = self.shape.index(3)
     return linalg_cross(self, other, dim=dim)
 
 

@@ -146,6 +146,8 @@ def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise shape_error(
             f"Expected dim {dim} to be one of the tensor, which has {self.ndim}"
         )  # no IndexError, as in PyTorch
+    if length < 0 < self.ndim:
+        raise shape_error(f"start ({start}) + length ({length}) exceeds dimension size ({self.shape[dim]}).")
     part = shape.narrow(wrap(self._a), dim, start, length)  # checks
     dim = shape.one_dim(self, dim)
     start = start + self.shape[dim] if start < 0 else start

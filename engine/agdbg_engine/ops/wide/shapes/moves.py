@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -69,25 +70,35 @@ def _tuple(value: Any) -> tuple[int, ...]:
 @public("torch Tensor")
 def unflatten(self: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` split into ``sizes``, one of which may be -1, as a view."""
-    if self.ndim == 0:
-        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+    if not isinstance(sizes, Sequence):
+        raise TypeError(f"unflatten(): argument 'sizes' (position 2) must be tuple of ints, not {type(sizes).__name__}")
     dim, given = one_dim(self, dim), tuple(sizes)
     if not given:
         raise shape_error("unflatten: sizes must be non-empty")
+    if self.ndim == 0:
+        raise _unexpected(f"Dimension specified as {dim} but tensor has no dimensions")
     n = self.shape[dim]
     known = math.prod(s for s in given if s != -1)
+    negative = next((i for i, s in enumerate(given) if s < -1), None)
     if given.count(-1) > 1:
-        raise shape_error("only one dimension can be inferred")
-    if -1 not in given and known != n:
-        raise shape_error(
-            f"unflatten: Provided sizes {list(given)} don't multiply up to the size of dim {dim} ({n}) in the input tensor"
+        raise _unexpected("only one dimension can be inferred")
+    if negative is not None:
+        raise _unexpected(f"invalid shape dimension {given[negative]} at index {negative} of shape {list(given)}")
+    if -1 in given and known == n == 0:
+        raise _unexpected(
+            f"cannot reshape tensor of 0 elements into shape {list(given)} because the unspecified dimension size -1 can be any "
+            "value and is ambiguous"
         )
-    if -1 in given and (known == 0 or n % known):
+    if known != n if -1 not in given else (known == 0 or n % known):
         raise shape_error(
             f"unflatten: Provided sizes {list(given)} don't multiply up to the size of dim {dim} ({n}) in the input tensor"
         )
     split = tuple(n // known if s == -1 else s for s in given)
     return view(self, (*self.shape[:dim], *split, *self.shape[dim + 1 :]))
+
+
+def _unexpected(why: str) -> Exception:
+    return shape_error(f"unflatten got an unexpected error:\n{why}")
 
 
 @public("torch Tensor")

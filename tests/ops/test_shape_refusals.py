@@ -1,0 +1,42 @@
+"""Sizes that do not fit, and tensors without dimensions: refused by the error of PyTorch, or not at all."""
+
+import pytest
+
+import agdbg_engine as ag
+
+torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+
+CALLS = [
+    "t.ones(3).narrow_copy(0, 0, -1)", "t.ones(3).narrow(0, 0, -1)", "t.ones(3).narrow_copy(0, 1, 5)",
+    "t.ones(3).masked_fill_(t.ones(2) > 0, 0)", "t.ones(2, 3).masked_fill_(t.ones(4) > 0, 0)",
+    "t.ones(3).masked_fill_(t.ones(2, 3) > 0, 0)", "t.ones(3).masked_fill(t.ones(2) > 0, 0)",
+    "t.ones(3).masked_scatter_(t.ones(2) > 0, t.ones(3))", "t.ones(3).masked_scatter_(t.ones(2, 3) > 0, t.ones(6))",
+    "t.ones(()).masked_scatter_(t.ones(2) > 0, t.ones(6))", "t.ones(3).masked_scatter(t.ones(2) > 0, t.ones(3))",
+    "t.ones(()).unflatten(-1, (-1, 1))", "t.ones(()).unflatten(0, ())", "t.ones(()).unflatten(1, (1,))",
+    "t.ones(4).unflatten(0, (-1, -1))", "t.ones(4).unflatten(0, (-2, 2))", "t.ones(4).unflatten(0, (2, 3))",
+    "t.ones(4).unflatten(0, (-1, 3))", "t.ones(0).unflatten(0, (-1, 0))", "t.ones(0).unflatten(0, (-1, 2))",
+    "t.ones(4).unflatten(0, (0, -1))", "t.ones(4).unflatten(0, 4)",
+    "t.ones(()).index_add_(0, t.tensor([0, 0]), t.ones(()))", "t.ones(1).index_add_(0, t.tensor(0), t.ones(()))",
+    "t.ones(()).index_add_(0, t.tensor(0), t.ones(()))", "t.ones(()).index_add_(0, t.tensor([0, 0]), t.ones(2))",
+    "t.ones(2, 2).index_add_(1, t.tensor([0]), t.ones(()))", "t.ones(2, 2).index_add_(1, t.tensor([0]), t.ones(2))",
+    "t.ones(2).index_reduce_(0, t.tensor([0]), t.ones(()), 'prod')",
+    "t.ones(()).index_copy_(0, t.tensor([0, 0]), t.tensor([2.0, 3.0]))",
+    "t.ones(()).index_copy_(0, t.tensor([], dtype=t.int64), t.ones(0))",
+    "t.cross(t.ones(3, 2), t.ones(2, 3))", "t.cross(t.ones(1, 3), t.ones(3, 1))", "t.cross(t.ones(2, 2), t.ones(3, 3))",
+    "t.cross(t.ones(1, 3), t.ones(2, 3))",
+]  # fmt: skip
+
+
+def told(t, call):
+    """The value, or of the error what counts: its type and its first line."""
+    try:
+        result = eval(call, {"t": t})
+    except Exception as error:
+        return type(error), str(error).split("\n")[0]
+    return tuple(result.shape), result.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Using torch.cross without specifying")
+@pytest.mark.parametrize("call", CALLS)
+def test_same_as_torch(call):
+    assert told(ag, call) == told(torch, call)
