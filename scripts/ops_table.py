@@ -61,8 +61,8 @@ bfloat16 (the sum of a thousand ones is 256), have no common dtype with integers
 NOT_HAD = {
     "_batch_norm_with_update _native_batch_norm_legit": "what PyTorch computes `batch_norm` by: use `nn.functional.batch_norm`",
     "_segment_reduce": "its public name is `segment_reduce`",
-    "_softmax_backward_data max_pool2d_with_indices_backward": "the backward formula of `softmax` and of `max_pool2d` by itself, which "
-    "`autograd.grad` gives",
+    "_softmax_backward_data max_pool2d_with_indices_backward": "the backward formula of `softmax` and of "
+    "`max_pool2d` by itself, which `autograd.grad` gives",
     "_unsafe_masked_index _unsafe_masked_index_put_accumulate": "what PyTorch's compiler makes of an index and a mask: use both",
     "_upsample_bilinear2d_aa": "its public name is `nn.functional.interpolate` with `antialias=True`",
     "torch.ops.aten._*": "kernels by which PyTorch computes `nn.functional.scaled_dot_product_attention`",
@@ -150,7 +150,8 @@ def drawn(data: dict[str, Any]) -> str:
     lines = [
         HEAD,
         f"The engine has {said['have derived']} of the {said['derived']} names that have a gradient in PyTorch,",
-        f"and {said['have']} of all {said['names']}; why it lacks the others is said [below](#names-of-the-list-that-are-not-there).\n",
+        f"and {said['have']} of all {said['names']}; why it lacks the others is said "
+        "[below](#names-of-the-list-that-are-not-there).\n",
         f"| op | {' | '.join(data['columns'])} | remarks |",
         f"| --- |{' :-: |' * len(data['columns'])} --- |",
     ]
