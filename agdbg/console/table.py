@@ -110,11 +110,14 @@ def says_where_to_stop(line: str) -> bool:
 
 
 def nearest(word: str, names: list[str]) -> str:
-    """``, did you mean next?``, when a name is near."""
-    near = get_close_matches(word, names, n=1)
-    return f", did you mean {near[0]}?" if near else ""
+    """``, did you mean next?``, when a name is near, or the word is a part of few."""
+    parts = [name for name in names if word and word in name.split("-")][:_MEANT]
+    near = parts or get_close_matches(word, names, n=1)
+    return f", did you mean {' or '.join(near)}?" if near else ""
 
 
+#: Names that are told of those that have a word in them.
+_MEANT = 3
 #: Digits of the largest number that is taken, and of one that is told.
 _DIGITS, _SHOWN = 15, 40
 

@@ -118,9 +118,13 @@ def running_total(entries: list[Entry], first: PassFact | None, second: PassFact
     if added is None:
         return ""
     loss = added if added.isidentifier() else "loss"
-    said = f"`{loss}.backward()`" if added.isidentifier() else "backward() on it"
+    head = (
+        "Call backward() on the loss of this iteration alone"
+        if loss == added
+        else "Name the loss of this iteration, `loss = ...`, and differentiate it alone"
+    )
     return (
-        f"Call backward() on the loss of this iteration alone, {said} in place of {_call(second, Lines(second.site))}, "
+        f"{head}, `{loss}.backward()` in place of {_call(second, Lines(second.site))}, "
         f"and keep the running sum `{name}` without a graph: `{name} = {name} + {loss}.detach()`, or "
         f"`{name} += {loss}.item()` for a plain number"
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from agdbg.breakpoints import EVENTS, storage_number
-from agdbg.hub.filters import KNOWN
+from agdbg.filters import KNOWN
 
 
 def length_of(file: str) -> int | str:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from agdbg.agent.control import ControlWriter, EventStop, FilterStop, FunctionStop, Settings, SourceStop, TooBig
 from agdbg.breakpoints import event_kind, matches, names_of_op, node_number
+from agdbg.filters import LATE, VALUES
 from agdbg.hub import recorded_stops
 from agdbg.hub.breakpoint_kinds import (
     Body,
@@ -24,7 +25,6 @@ from agdbg.hub.breakpoint_problems import (
     name_problem,
 )
 from agdbg.hub.call import Refused
-from agdbg.hub.filters import LATE, VALUES
 from agdbg.hub.recorded_stops import OnLine, OnName, RecordedStops
 from agdbg.hub.rules import Rule
 

@@ -114,6 +114,11 @@ def test_catch_errors_and_events(console_stage):
         console.do("catch version-bumb")
     with pytest.raises(CommandError, match="catch what"):
         console.do("catch")
+    for part, meant in (("rebased", "history-rebased"), ("view", "view-inplace or view-created")):
+        with pytest.raises(
+            CommandError, match=rf"^there is no error or event '{part}', did you mean {meant}\?; errors: "
+        ):
+            console.do(f"catch {part}")
 
 
 def test_watch_stops_at_writes(console_stage):

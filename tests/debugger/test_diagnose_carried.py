@@ -140,3 +140,16 @@ def test_a_call_behind_the_loop_is_no_iteration(programs, step, fix):
     if step == "pass":
         kept = BEHIND.replace("STEP", step).replace("sum().backward()", "sum().backward(retain_graph=True)")
         assert "backward-twice" not in run(programs, kept).stdout
+
+
+@pytest.mark.parametrize(
+    ("added", "fix"),
+    [
+        ("loss = (w ** 2).sum(); total = total + loss", "Call backward() on the loss of this iteration alone, `loss.backward()` in"),
+        ("total = total + (w ** 2).sum()", "Name the loss of this iteration, `loss = ...`, and differentiate it alone, `loss.backward()` in"),
+    ],
+    ids=["named", "without a name"],
+)  # fmt: skip
+def test_of_a_running_sum_that_is_differentiated_what_was_added_is(programs, added, fix):
+    text = f"w = ag.ones(3, requires_grad=True); total = 0\nfor i in range(3):\n    {added}\n    total.backward()\n"
+    assert f"{fix} place of `total.backward()`" in run(programs, text).stdout

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agdbg.hub.filters import KNOWN
+from agdbg.filters import KNOWN
 
 NAN = """\
 import agdbg_engine as ag

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agdbg.breakpoints import EVENTS
-from agdbg.hub.filters import KNOWN
+from agdbg.filters import KNOWN
 
 PLAIN = """\
 import agdbg_engine as ag

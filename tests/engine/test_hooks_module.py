@@ -454,3 +454,11 @@ def test_every_kind_is_told():
         ]
     finally:
         events.remove()
+
+
+def test_a_hook_that_no_input_leads_to_warns_at_the_line_of_the_program():
+    net = ag.nn.Linear(2, 1)
+    net.register_full_backward_hook(lambda module, grads_in, grads_out: None)
+    with pytest.warns(UserWarning, match="Full backward hook is firing") as told:
+        net(ag.ones(1, 2)).sum().backward()
+    assert [each.filename for each in told] == [__file__]

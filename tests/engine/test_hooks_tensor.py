@@ -443,6 +443,37 @@ def a_replaced_gradient_is_picked_up(t):
     ]
 
 
+# ----- hooks that write to their gradient -----
+
+
+def _times_10(g):
+    g.mul_(10)
+
+
+_WRITING = {
+    "tensor": lambda x, c, d: c.register_hook(_times_10),
+    "pre": lambda x, c, d: c.grad_fn.register_prehook(lambda gs: _times_10(gs[0])),
+    "post": lambda x, c, d: d.grad_fn.register_hook(lambda gs, outs: [_times_10(g) for g in gs] and None),
+    "leaf": lambda x, c, d: x.register_hook(_times_10),
+}
+
+
+@programs
+def a_gradient_without_dimensions_is_written_in_place(t):
+    """NumPy makes numbers of such gradients, of which a hook would change a copy."""
+    found = []
+    for register in _WRITING.values():
+        for of in (lambda b, c: b + c, lambda b, c: b - c, lambda b, c: b * c):
+            x, z = leaf(t, 1.0), leaf(t, 2.0)
+            x, z = x.detach().sum().requires_grad_(), z.detach().sum().requires_grad_()
+            b, c = 2 * x, 3 * z
+            d = of(b, c)
+            register(x, c, d)
+            (d * 4).backward()
+            found += [x.grad, z.grad]
+    return found
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

@@ -7,6 +7,7 @@ from agdbg.breakpoints import EVENTS, event_kind
 from agdbg.console.breakpoints import Stop
 from agdbg.console.places import file_and_line, short
 from agdbg.console.table import CommandError, Reply, command, find, nearest, number
+from agdbg.filters import KNOWN
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
@@ -94,10 +95,12 @@ def catch(console: "Console", rest: str) -> Reply:
     if event_kind(what) in EVENTS:
         kind = event_kind(what)
         return _told(console.table.add(Stop("event", kind, f"event: {kind}", options=options)))
-    try:
-        return _told(console.table.add(Stop("filter", what, f"errors: {what}", options=options)))
-    except CommandError as error:
-        raise CommandError(f"{error}{nearest(what, list(EVENTS))}; events: {', '.join(EVENTS)}") from None
+    if what not in KNOWN:
+        near = nearest(what, [*KNOWN, *EVENTS])
+        raise CommandError(
+            f"there is no error or event {what!r}{near}; errors: {', '.join(KNOWN)}; events: {', '.join(EVENTS)}"
+        )
+    return _told(console.table.add(Stop("filter", what, f"errors: {what}", options=options)))
 
 
 @command("delete", "d", arguments="[NUMBER ...]", group=_GROUP)

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from agdbg.filters import CONDITION, FILTERS
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
-from agdbg.hub.filters import CONDITION, FILTERS
 from agdbg.hub.program import LaunchSpec
 from agdbg.hub.session import Session
 from agdbg.hub.tracedir import TraceDirectory

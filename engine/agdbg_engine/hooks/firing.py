@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import events
 from ..errors import Details, class_name, make, type_text
@@ -47,7 +49,7 @@ def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Grad
 def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs: Gradients) -> Gradients:
     """The gradients ``found`` by ``node`` from ``gs`` as the hooks after it leave them."""
     outputs = tuple(as_tensor(g) for g in gs)
-    found = list(found)
+    found = writable(list(found))
     for i in node.blanks:
         found.insert(i, None)
     for number, hook in _due(bp, hooks):
@@ -69,6 +71,23 @@ def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHoo
             answered = True
     if answered:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def writable(gs: Gradients, waiting: MutableMapping[Any, Any] | None = None) -> Gradients:
+    """Gradients as hooks may write to them in place: of those without dimensions NumPy has made numbers, which are arrays then.
+
+    Args:
+        gs: the gradients; one that is there twice is one array.
+        waiting: those of other nodes: where the same one waits, it is the array too. What holds them is changed.
+    """
+    made: dict[int, Any] = {}
+    waiting = {} if waiting is None else waiting
+    for g in gs:
+        if isinstance(g, np.generic) and id(g) not in made:
+            array = made[id(g)] = np.asarray(g)
+            for key in [key for key, other in waiting.items() if other is g]:
+                waiting[key] = array
+    return [made.get(id(g), g) for g in gs] if made else gs
 
 
 def _due(bp: BackwardPass, hooks: Mapping[int, Any]) -> list[tuple[int, Hook]]:

@@ -15,6 +15,7 @@ from ..hooks import Hook, Quiet, add_quietly, node_hooks
 from ..hooks.watch import Watch, facts
 from ..inside import is_dual
 from ..node import Node
+from ..sites import user_stacklevel
 from ..tensor import Tensor
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class BackwardHook:
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
             "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."
             "register_full_backward_hook for more details.",
-            stacklevel=5,
+            stacklevel=user_stacklevel(),
         )
         nothing = (None,) * self.inputs.count
         for number, hook in self.hooks:
