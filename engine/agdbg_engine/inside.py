@@ -283,6 +283,7 @@ def _check_repeated(t: Any, name: str) -> None:
 
 _NUMBER_OR_TENSOR = frozenset((
     "fill_", "pow_", "masked_fill_", "eq_", "ne_", "lt_", "le_", "gt_", "ge_", "remainder_", "fmod_", "copysign_", "lerp_",
+    "float_power_",
     "bitwise_and_", "bitwise_or_", "bitwise_xor_", "not_equal_", "less_", "less_equal_", "greater_", "greater_equal_",
 ))  # fmt: skip
 _MADE_OF = {"swapaxes_": "transpose_", "swapdims_": "transpose_"}
@@ -290,7 +291,6 @@ _MADE_OF = {"swapaxes_": "transpose_", "swapdims_": "transpose_"}
 _ALWAYS = {
     "floor_divide_": ".Tensor",
     "scatter_reduce_": ".two",
-    "bernoulli_": ".float",
     **dict.fromkeys(("add_", "sub_", "mul_", "div_", "multiply_", "subtract_", "divide_", "true_divide_"), ".Tensor"),
 }
 """In arithmetic PyTorch makes numbers tensors before."""
@@ -302,17 +302,32 @@ _BY_LAST = {
 """By whether the last operand is a number."""
 
 
+_DIVISIONS = frozenset(("div_", "divide_"))
+_REDUCED = {".value": ".value_reduce", ".src": ".reduce"}
+_LIMITS = frozenset(("clamp_", "clip_", "clamp_min_", "clamp_max_"))
+
+
 def _overload(name: str, args: tuple[Any, ...]) -> str:
-    """Which form of an op PyTorch calls for ``args``."""
-    is_number = bool(args) and isinstance(args[-1], int | float | complex)
+    """Which form of an op PyTorch calls for ``args``, those given by keyword at the end."""
+    operands = [x for x in args if not isinstance(x, str)]
+    is_number = bool(operands) and isinstance(operands[-1], int | float | complex)
     if name in _BY_LAST:
-        return _BY_LAST[name][not is_number]
+        form = _BY_LAST[name][not is_number]
+        return form if len(operands) == len(args) else _REDUCED[form]  # scatter_ with reduce=
     if name in _NUMBER_OR_TENSOR:
         return ".Scalar" if is_number else ".Tensor"
     if name == "squeeze_" and args:
         return ".dims" if isinstance(args[0], tuple | list) else ".dim"
-    if name == "clamp_" and not all(x is None or isinstance(x, int | float) for x in args):
+    if name in _LIMITS and not all(x is None or isinstance(x, int | float) for x in args):
         return ".Tensor"
+    if name in _DIVISIONS and (len(operands) < len(args) or any(x is None for x in args)):  # rounding_mode=
+        return ".Tensor_mode"
+    if name == "bernoulli_":
+        return ".float" if isinstance(args[0], int | float) else ".Tensor"
+    if name == "random_":  # its limits, as they were given
+        return {1: ".to", 2: ".from"}.get(len(args), "")
+    if name == "round_" and args:
+        return ".decimals"
     return _ALWAYS.get(name, "")
 
 

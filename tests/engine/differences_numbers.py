@@ -30,6 +30,12 @@ def largest_distance(T):
     return str([T.cdist(x, y, math.inf).item(), T.nn.functional.pdist(T.cat([x, y]), math.inf).item()])
 
 
+def complex_logaddexp(T):
+    x, y = (T.tensor(v, dtype=T.complex128, requires_grad=True) for v in (math.inf, -math.inf))
+    gradients = T.autograd.grad(T.logaddexp(x, y), [x, y], T.tensor(1 + 0j, dtype=T.complex128))
+    return [str(g.item()) for g in gradients]
+
+
 def complex_zero_power(T):
     return str((T.tensor([0j]) ** T.tensor([0j])).tolist())
 
@@ -145,6 +151,7 @@ NUMBERS = {
     "ldexp-of-infinity": (ldexp_of_infinity, "(nan+nanj)", "(nan+infj)"),
     "ldexp-gradient": (ldexp_gradient, [0.0, 4.0], [0.125, 4.0]),
     "largest-distance": (largest_distance, "[1.0, nan]", "[nan, nan]"),
+    "complex-logaddexp": (complex_logaddexp, ["(1+0j)", "(nan+nanj)"], ["(1+0j)", "0j"]),
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
     "half-prod": (half_prod, math.inf, 90.0625),
     "triangular-tangent": (triangular_tangent, False, True),

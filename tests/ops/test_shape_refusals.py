@@ -23,7 +23,7 @@ CALLS = [
     "t.ones(()).index_copy_(0, t.tensor([0, 0]), t.tensor([2.0, 3.0]))",
     "t.ones(()).index_copy_(0, t.tensor([], dtype=t.int64), t.ones(0))",
     "t.cross(t.ones(3, 2), t.ones(2, 3))", "t.cross(t.ones(1, 3), t.ones(3, 1))", "t.cross(t.ones(2, 2), t.ones(3, 3))",
-    "t.cross(t.ones(1, 3), t.ones(2, 3))",
+    "t.cross(t.ones(1, 3), t.ones(2, 3))", "t.prelu(t.ones(2, dtype=t.float64), t.ones(1))",
 ]  # fmt: skip
 
 

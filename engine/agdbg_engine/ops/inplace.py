@@ -57,7 +57,7 @@ def inplace(
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     if events.special & events.TRANSFORM:
-        check_captured(t, name, args)
+        check_captured(t, name, (*args, *keywords))
     repeating = check_written(t, name, (*args, *keywords) if keywords else args)
     overlapping = overlaps_itself(t._a)
     if overlapping:

@@ -176,7 +176,8 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
     if not isinstance(weight, Tensor):
         raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}")
     if self.dtype != weight.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {_name(self)} and {_name(weight)}")
+        kinds = scalar_type(self.dtype), scalar_type(weight.dtype)
+        raise RuntimeError("prelu: Type promoting not supported. Got {} and {}".format(*kinds))
     if weight.ndim > 1:
         raise shape_error(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() != 1:
@@ -191,10 +192,6 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
     if weight.ndim != self.ndim:
         weight = weight.view([-1 if i == min(1, self.ndim - 1) else 1 for i in range(self.ndim)])
     return OPS["prelu_kernel"](self, weight)
-
-
-def _name(x: Tensor) -> str:
-    return scalar_type(x.dtype).lower()
 
 
 @public("torch nn.functional")

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .... import random
+from .... import events, random
 from ....backends import on_host
 from ....dtype import cpp_type, scalar_type
+from ....inside import check_write as check_captured
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...inplace import inplace
@@ -166,6 +167,8 @@ def random_(self: Tensor, *limits: int, generator: Any = None, **named: Any) -> 
 
     Without ``to`` all that the dtype holds exactly: up to 2**24 in float32, the largest number of an integer dtype.
     """
+    if events.special & events.TRANSFORM:
+        check_captured(self, "random_", (*limits, *named.values()))
     if len(limits) == 1 and not named:
         limits, form = (0, *limits), 1
     else:

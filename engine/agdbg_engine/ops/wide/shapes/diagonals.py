@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .... import events
 from ....device import array_module
+from ....inside import check_write as check_captured
 from ....several import at_home
 from ....tensor import Tensor
 from ... import _generated as g
@@ -154,6 +156,8 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
         raise TypeError(f"fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not {kind}")
     if self.ndim < 2:
         raise shape_error("dimensions must larger than 1")
+    if events.special & events.TRANSFORM:
+        check_captured(self, "fill_diagonal_", ())
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise shape_error("all dimensions of input must be of equal length")
     step, n, first = sum(self.stride()), min(self.shape), offset_of(self)
