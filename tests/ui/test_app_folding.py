@@ -2,11 +2,15 @@
 
 import asyncio
 
+import pytest
 from agdbg_tests_driving import drive
 
 from agdbg_ui.text import fit
 from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, widen
+from agdbg_ui.widgets.lanes import Lanes
+
+PATIENCE_S = 30.0
 
 
 async def folded(screen):
@@ -231,6 +235,33 @@ def test_rows_that_were_asked_for_before_a_fold_are_not_shown(shown):
         assert ops(screen) == ALL
 
     drive(shown, script)
+
+
+@pytest.mark.painted
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+@pytest.mark.parametrize("nodes", [12, 5000])
+def test_what_is_folded_or_unfolded_is_painted_once_with_all_that_its_rows_say(shown, monkeypatch, size, nodes):
+    painted = []
+    row = Lanes.row
+    monkeypatch.setattr("agdbg_ui.folding._SOON_S", PATIENCE_S)
+    monkeypatch.setattr(
+        Lanes, "row", lambda lanes, index, width: painted.append(lanes.pages.row(index)) or row(lanes, index, width)
+    )
+
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.until(lambda: lanes.selected is not None)
+        for key in ("home", "end", "{", "right_square_bracket", "}", "home", "{", "}"):
+            await screen.press(key)
+            await screen.until(lambda: lanes.selected is not None)
+            known = screen.hub.asked("agdbg/rows")
+            if key in "{}right_square_bracket":
+                assert None not in painted, key
+                await screen.settle()
+                assert screen.hub.asked("agdbg/rows") == known, "nothing is asked for twice"
+            painted.clear()
+
+    drive(shown, script, size=size, nodes=nodes, state="trace", command="attach", arguments={"trace": "/t"})
 
 
 def test_folding_costs_the_same_on_a_million_rows(shown):

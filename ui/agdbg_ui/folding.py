@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from agdbg_ui.pane_app import PaneApp
     from agdbg_ui.session import Session
 
+#: So long the graph stays as it was until the rows are there that are to be seen in it, in seconds.
+_SOON_S = 0.1
 _NOTHING = {
     "fold": "nothing around this row can be folded: it was built in no module, and no open fold is around it",
     "unfold": "this row is one node",
@@ -85,6 +88,17 @@ class Folding:
         return self._from
 
     async def _ask(self, row: int, how: str, folds: Folds) -> bool:
-        body = await self._session.ask.fold(row, how, folds)
+        lanes, ask = self._app.lanes, self._session.ask
+        body = await ask.fold(row, how, folds)
         self._deepest = body["deepest"]
-        return self._app.lanes.fold(body["folds"], body["at"], body["total"])
+        if body["folds"] == lanes.folds:
+            return lanes.fold(body["folds"], body["at"], body["total"])
+        folded = body["folds"] if body["folds"]["depth"] or body["folds"]["closed"] else None
+        span = lanes.span_after(body["at"], body["total"])
+        rows = asyncio.create_task(ask.rows(*span, self._session.stopped_thread, folded))
+        self._session.keep(rows)
+        is_there = await asyncio.wait({rows}, timeout=_SOON_S)
+        lanes.fold(body["folds"], body["at"], body["total"])
+        if is_there[0]:  # else they are asked for as all others, and painted twice, first without what they say
+            lanes.put(rows.result(), lanes.pages.age)
+        return True

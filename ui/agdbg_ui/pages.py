@@ -68,8 +68,7 @@ class Pages:
         numbers = [number for number in range(first // PAGE, last // PAGE + 1) if self._lacks(number)]
         if not numbers or last < first:
             return None
-        start = numbers[0] * PAGE
-        return start, min((numbers[-1] + 1) * PAGE - start, MOST // PAGE * PAGE)
+        return span(numbers[0] * PAGE, numbers[-1] * PAGE)
 
     @property
     def is_answered(self) -> bool:
@@ -95,3 +94,9 @@ class Pages:
     def _lacks(self, number: int) -> bool:
         page = self._pages.get(number)
         return page is None or page[0] != self._age
+
+
+def span(first: int, last: int) -> tuple[int, int]:
+    """The start and count of the pages with these rows, as far as one answer has them."""
+    start = max(first, 0) // PAGE * PAGE
+    return start, min((max(last, 0) // PAGE + 1) * PAGE - start, MOST // PAGE * PAGE)

@@ -569,12 +569,12 @@ class Session:
             self._hands.ask()
         self._post(Refused(words or reason_of(error)))
 
-    def keep(self, task: "asyncio.Task[None]") -> None:
+    def keep(self, task: "asyncio.Task[Any]") -> None:
         """Hold a task until it is done, and tell when it failed."""
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
-    def _done(self, task: "asyncio.Task[None]") -> None:
+    def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._refused(error)

@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from agdbg.norm import Norm
 from agdbg_ui.amounts import is_bad
-from agdbg_ui.pages import Pages
+from agdbg_ui.pages import Pages, span
 from agdbg_ui.text import Pieces, cells
 from agdbg_ui.themes import HERE, MARKED, NOTICE
 from agdbg_ui.widgets.lane_columns import Columns
@@ -202,14 +202,23 @@ class Lanes(Rows):
             self.pages.total = self.pages.newest
             self.rows_changed()
         row = max(0, min(row, self.pages.total - 1))
-        top, height = self.top_row, self.visible_rows
-        margin = MARGIN if height > 2 * MARGIN + 1 else 0
-        is_above = row < top + margin and top > 0
-        is_below = row >= top + height - margin and top + height < self.pages.total
-        if is_above or is_below:
+        if self._top_for(row, self.top_row, self.pages.total) != self.top_row:
             self.middle(row)
         self.cursor = row
         self._want()
+
+    def _top_for(self, row: int, top: int, total: int) -> int:
+        """The first row that is seen when a row of so many is gone to from where another one was the first."""
+        height = self.visible_rows
+        margin = MARGIN if height > 2 * MARGIN + 1 else 0
+        is_above = row < top + margin and top > 0
+        is_below = row >= top + height - margin and top + height < total
+        return max(0, min(row - height // 2, total - height)) if is_above or is_below else top
+
+    def span_after(self, at: int, total: int) -> tuple[int, int]:
+        """Start and count of the rows that are seen once other rows are folded, of so many, and one of them is gone to."""
+        top = self._top_for(at, min(self.top_row, max(total - self.visible_rows, 0)), total)
+        return span(top, min(top + self.visible_rows, total) - 1)
 
     @property
     def selected(self) -> Row | None:
