@@ -59,6 +59,8 @@ def execute(options: Namespace) -> int:
         _print(options, "queries", Answer(("name", "asks"), [(each.name, each.says) for each in QUERIES.values()]))
         return status.OK
     if options.name not in QUERIES:
+        if options.trace in QUERIES:
+            raise InputError(f"the query comes first: agdbg trace query {options.trace} {options.name}")
         known = f"there are {', '.join(QUERIES)}"
         raise InputError(f"there is no query {options.name!r}; {known}" if options.name else f"name a query: {known}")
     if options.trace is None:

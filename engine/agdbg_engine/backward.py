@@ -372,10 +372,10 @@ class BackwardPass:
         """Run ``node`` with all there may be on the way; ``before`` is called before each part."""
         current.node = node
         gs = self._take(node)
-        if node.hooks is not None:
+        if node.hooks is not None or node.user_code:
             gs = firing.writable(gs, self.buffers)
-            if node.hooks.made:
-                gs = pinned.fitted(self, node, gs)
+        if node.hooks is not None and node.hooks.made:
+            gs = pinned.fitted(self, node, gs)
         if self.watch is not None:
             watching.show_arrived(self.watch, node, gs)
         runs = self._wanted is None or node in self._wanted

@@ -12,6 +12,7 @@ import pytest
 import agdbg
 import agdbg_engine as torch
 from agdbg.cli import main
+from agdbg.commands import guard
 from agdbg.events import Kind, head, pack_edge, pack_pair, pack_save, pack_site_op
 from agdbg.queries import QUERIES
 from agdbg.record import Facts, Recorder, Trace
@@ -126,6 +127,7 @@ def test_the_list_names_all(capsys):
         ["writes", "TRACE", "--storage", "nobody"],
         ["passes", "TRACE", "--limit", "0"],
         ["--list", "passes"],
+        ["TRACE", "passes"],
     ],
 )
 def test_bad_questions(trace, words):
@@ -134,6 +136,13 @@ def test_bad_questions(trace, words):
     except SystemExit as ended:
         status = ended.code
     assert status == 2
+
+
+def test_words_in_the_wrong_order_are_told_in_the_right_one(trace, monkeypatch):
+    said = []
+    monkeypatch.setattr(guard, "tell", said.append)
+    assert main(["trace", "query", str(trace), "passes"]) == 2
+    assert said == [f"error: the query comes first: agdbg trace query passes {trace}"]
 
 
 # ----- export -----

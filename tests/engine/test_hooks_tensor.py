@@ -474,6 +474,24 @@ def a_gradient_without_dimensions_is_written_in_place(t):
     return found
 
 
+@programs
+def the_backward_of_a_function_writes_to_such_a_gradient(t):
+    class Twice(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.clone(), y.clone()
+
+        @staticmethod
+        def backward(ctx, g, h):
+            g.mul_(10)
+            return g, h
+
+    x, z, w = (leaf(t, 1.0).detach().sum().requires_grad_() for _ in range(3))
+    p, q = Twice.apply(x, z)
+    ((p + q + 2 * w) * 4).backward()
+    return [x.grad, z.grad, w.grad]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

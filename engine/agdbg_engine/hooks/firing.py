@@ -74,7 +74,7 @@ def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHoo
 
 
 def writable(gs: Gradients, waiting: MutableMapping[Any, Any] | None = None) -> Gradients:
-    """Gradients as hooks may write to them in place: of those without dimensions NumPy has made numbers, which are arrays then.
+    """Gradients that functions of the program may write to: those without dimensions, numbers to NumPy, become arrays.
 
     Args:
         gs: the gradients; one that is there twice is one array.
