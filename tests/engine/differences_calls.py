@@ -96,6 +96,12 @@ def jacfwd_writing(T):
     return found
 
 
+def expanded_gradients(T):
+    x = T.ones(2, requires_grad=True)
+    (gradient,) = T.autograd.grad(x.sum(), x)
+    return gradient.stride()
+
+
 def jvp_of_captured(T):
     captured = T.ones(2)
 
@@ -294,6 +300,7 @@ CALLS = {
     "numpy-bools": (numpy_bools, "uint8", "bool"),
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
+    "expanded-gradients": (expanded_gradients, (0,), (1,)),
     "jvp-of-captured": (jvp_of_captured, [[2.0, 2.0], [2.0, 2.0]], ["refused", [1.0, 1.0]]),
     "jacfwd-writing": (
         jacfwd_writing,
