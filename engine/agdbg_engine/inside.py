@@ -270,6 +270,17 @@ def registered_already(t: Any) -> bool:
     return False
 
 
+def check_data(t: Any, value: Any) -> None:
+    """Refuse ``t.data = value`` where one of the two was made in a function that is transformed. In the ``forward`` of a custom
+    Function there is no transform.
+    """
+    inside = mode.transform if mode.custom is None else None
+    while inside is not None:
+        if inside.computed(t) or inside.computed(value):
+            raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
+        inside = inside.outer
+
+
 def _check_repeated(t: Any, name: str) -> None:
     inside = mode.transform
     while inside is not None:

@@ -379,6 +379,8 @@ class Tensor(
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {errors.class_name(value)}")
+        if events.special & events.TRANSFORM:
+            inside.check_data(self, value)
         if self.requires_grad and not is_differentiable(value._a.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if events.sink is not None and value._rg and value.requires_grad:

@@ -191,6 +191,55 @@ def data_written_inside(T):
     return [x._version, x.ndim]
 
 
+def linearized_inside(T):
+    def f(x):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what PyTorch traces
+            return T.func.linearize(lambda z: z**3, x)[1](x).sum()
+
+    return T.func.vjp(f, T.tensor([1.0, 2.0]))[0].item() == 27.0  # the sum of 3 x**2 x
+
+
+def linearized_hooks(T):
+    functions = {
+        "hook": lambda x: ((x * x).register_hook(lambda g: g), x * x)[1],
+        "requires_grad_": lambda x: T.ones(2).requires_grad_() * x,
+        "nested": lambda x: T.func.jvp(lambda z: z * z, (x,), (x,))[1],
+    }
+    found = []
+    for function in functions.values():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what PyTorch traces
+                found.append(T.func.linearize(function, T.ones(2, requires_grad=True))[1](T.ones(2)).tolist())
+        except RuntimeError:
+            found.append("refused")
+    return found
+
+
+def jacfwd_function(T):
+    class Doubled(T.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 2
+
+    return T.func.jacfwd(Doubled.apply)(T.ones(2)).tolist()
+
+
+def input_with_history(T):
+    found = []
+    T.func.grad(lambda x: (found.append((x.is_leaf, x.grad_fn is None)), x.sum())[1])(T.ones(2, requires_grad=True))
+    return found[0]
+
+
 def ordinary_data(T):
     with T.inference_mode():
         x = T.ones(2)
@@ -289,6 +338,14 @@ CALLS = {
     "jacrev-hooks": (jacrev_hooks, 1, 3),
     "captured-edge": (captured_edge, "AttributeError", "AccumulateGrad"),
     "data-written-inside": (data_written_inside, [2, 2], [0, 1]),
+    "linearized-inside": (linearized_inside, False, True),
+    "linearized-hooks": (
+        linearized_hooks,
+        [[2.0, 2.0], [1.0, 1.0], "refused"],
+        ["refused", "refused", [4.0, 4.0]],
+    ),
+    "jacfwd-function": (jacfwd_function, RuntimeError, [[2.0, 0.0], [0.0, 2.0]]),
+    "input-with-history": (input_with_history, (True, True), (False, False)),
     "ordinary-data": (ordinary_data, "no counter", 0),
     "captured-point": (captured_point, [6.0, 8.0], RuntimeError),
     "saved-for-what-is-captured": (saved_for_what_is_captured, [4.0, 5.0], RuntimeError),

@@ -229,3 +229,31 @@ def test_writes_to_a_point_that_the_outer_transform_has_captured(captured, write
         return [called(lambda: t.func.grad(lambda y: INNER[inner](t, f, captured(c), y).sum())(point(t))), c.detach()]
 
     same(program)
+
+
+DATA = {
+    "the input": lambda t, x, c: x,
+    "a result": lambda t, x, c: x * 1,
+    "made inside": lambda t, x, c: t.ones(2),
+    "captured": lambda t, x, c: c,
+    "of a module made inside": lambda t, x, c: t.nn.Linear(2, 1).weight,
+}
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("what", DATA)
+def test_data_is_not_assigned_inside(what, levels, requires_grad):
+    def program(t):
+        x, c, plain = point(t, requires_grad), t.ones(2, requires_grad=requires_grad), t.tensor([5.0, 6.0])
+
+        def f(x):
+            to = DATA[what](t, x, c)
+            to.data = plain if what != "of a module made inside" else plain.reshape(1, 2)
+            return (to * x).sum()
+
+        if levels == 1:
+            return [called(lambda: t.func.grad(f)(x)), c.detach()]
+        return [called(lambda: t.func.grad(lambda x: t.func.grad(f)(x * 1).sum())(x)), c.detach()]
+
+    same(program)
