@@ -16,7 +16,7 @@ MOST = 240
 #: What the layout takes for a cell, and for a layer.
 _CELL, _LAYER = 8.0, 48.0
 _LEAST_CELLS, _MOST_CELLS = 12, 30
-#: Of a box with a shape: of a name enough is left when its middle is cut, of a shape the type would be gone.
+#: Of a box with a shape: of a name enough is left when its middle is cut, of a shape its type would be gone.
 _MOST_WITH_SHAPE = 44
 
 
@@ -102,7 +102,7 @@ def _words(node: GraphNode, shape: str) -> list[str]:
 def _width(words: Sequence[str]) -> int:
     """Cells of a box, its borders among them."""
     name, below = (len(each) + 4 for each in words)
-    most = _MOST_CELLS if words[1].endswith("]") else _MOST_WITH_SHAPE
+    most = _MOST_CELLS if words[1].startswith("[") else _MOST_WITH_SHAPE
     return max(min(name, _MOST_CELLS), min(below, most), _LEAST_CELLS)
 
 

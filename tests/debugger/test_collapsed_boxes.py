@@ -89,7 +89,7 @@ def test_a_leaf_that_nobody_uses_has_no_box(history):
         collapsed(history, 999_999, 1, None)
 
 
-@pytest.mark.parametrize("shape", ["[64, 4] float32", "[1024, 512, 14, 14] float32"])
+@pytest.mark.parametrize("shape", ["float32[64, 4]", "float32[1024, 512, 14, 14]", "bfloat16[1024, 512, 14]"])
 def test_a_box_has_room_for_the_type_behind_the_shape(shape):
     words = ["encoder.layers.0.self_attention (MultiheadAttention)", f"1,234 nodes  {shape}"]
     assert width_of_box(words) >= len(words[1]) + 2
@@ -99,4 +99,4 @@ def test_a_box_has_room_for_the_type_behind_the_shape(shape):
 def test_a_drawn_box_has_room_for_all_words_about_its_shape(history):
     for depth in (1, 2, 3):
         for box in told(history, depth)["boxes"]:
-            assert box["words"][1].endswith("]") or box["width"] >= len(box["words"][1]) + 2, box
+            assert box["words"][1].startswith("[") or box["width"] >= len(box["words"][1]) + 2, box
