@@ -8,6 +8,7 @@ import sys
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.widget import Widget
+from textual.widgets import Input
 
 from agdbg.hub.starting import HubFailed
 from agdbg_ui import later
@@ -346,6 +347,8 @@ def test_panes_get_their_styles_once_before_the_first_frame(new_app, monkeypatch
     async def main():
         app = new_app()
         async with app.run_test(size=size):
+            lines = [each for each in styled if isinstance(each, Input)]
+            assert len(lines) == 2, "one for the prompt, one for the program"
             panes = [str(each.id) for each in styled if isinstance(each, Widget) and each.has_class("pane")]
             assert sorted(panes) == sorted(Panes.ALL)
 

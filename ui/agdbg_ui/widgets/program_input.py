@@ -9,6 +9,12 @@ from textual.widgets import Input
 _HISTORY = 1000
 
 
+def make_compact(line: Input) -> None:
+    """Take the borders of a line that is not mounted yet; by its argument for that Textual would look for its styles at once."""
+    line.set_reactive(Input.compact, True)
+    line.add_class("-textual-compact", update=False)
+
+
 class ProgramInput(Input):
     """Sends what is typed, as a terminal would: whole lines, an interrupt, an end of file.
 
@@ -49,7 +55,8 @@ class ProgramInput(Input):
         """No more input for now."""
 
     def __init__(self) -> None:
-        super().__init__(compact=True, select_on_focus=False)
+        super().__init__(select_on_focus=False)
+        make_compact(self)
         self.cursor_blink = False  # nothing is drawn while nothing happens
         self._history: list[str] = []
         self._at = 0

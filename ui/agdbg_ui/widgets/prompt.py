@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widgets import Input, Label, Static
 
 from agdbg_ui.text import safe
+from agdbg_ui.widgets.program_input import make_compact
 
 _ANSWER_LINES = 8
 _ANSWER_CHARACTERS = 4000
@@ -88,7 +89,8 @@ class Prompt(Vertical):
         yield Static("", markup=False)
         with Horizontal():
             yield Label("", markup=False)
-            line = Input(compact=True, select_on_focus=True)
+            line = Input(select_on_focus=True)
+            make_compact(line)
             line.cursor_blink = False
             yield line
 
