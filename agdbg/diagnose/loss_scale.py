@@ -5,6 +5,7 @@ leaves out the step and halves the scale.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +55,7 @@ class Overflow:
 def overflow(case: Case, call: PassFact, producer: NodeFact, reach: Mask) -> Overflow | None:
     """The scaling behind a bad pass; None when the loss was not scaled, or nothing was computed in half precision."""
     scaled = _scaling(case, call)
-    if scaled is None or not _in_half(case, producer, reach):
+    if scaled is None or not _in_half(case, call, producer, reach):
         return None
     node, scale = scaled
     return Overflow(node.id, node.site, node.row, scale, not _stepped_after(case, call))
@@ -62,18 +63,22 @@ def overflow(case: Case, call: PassFact, producer: NodeFact, reach: Mask) -> Ove
 
 def _scaling(case: Case, call: PassFact) -> tuple[NodeFact, float] | None:
     """The node near the root that multiplied a number by a large power of two."""
-    todo, seen = [root for root, _ in call.roots], 0
-    while todo and seen < NEAR:
-        seen += 1
-        node = case.facts.node(todo.pop(0))
-        if node is None:
-            continue
+    for node in _near_root(case, call):
         if stem(node.op.name) == "Mul":
             scale = _factor(case, node)
             if scale or "scale" in node.site.text:
                 return node, scale
-        todo += [edge.node for edge in node.edges if edge.node]
     return None
+
+
+def _near_root(case: Case, call: PassFact) -> Iterator[NodeFact]:
+    """The first nodes of a pass, level by level."""
+    todo = [root for root, _ in call.roots]
+    for _ in range(NEAR):
+        node = case.facts.node(todo.pop(0)) if todo else None
+        if node is not None:
+            yield node
+            todo += [edge.node for edge in node.edges if edge.node]
 
 
 def _factor(case: Case, node: NodeFact) -> float:
@@ -96,14 +101,17 @@ def _largest(case: Case, node: int) -> float | None:
     return told[-1].largest if told else None
 
 
-def _in_half(case: Case, producer: NodeFact, reach: Mask) -> bool:
-    """Whether the producer, or what feeds it, is in half precision; where no shape was recorded, whether the source says so."""
+def _in_half(case: Case, call: PassFact, producer: NodeFact, reach: Mask) -> bool:
+    """Whether the producer, or what feeds it, is in half precision; where no shape was recorded, whether the source says so, or
+    the loss was cast before it was scaled, as one in half precision is.
+    """
     for number in (producer.id, *(edge.node for edge in producer.edges if edge.node)):
         shape = case.facts.shape(number)
         if shape is not None and shape.dtype in _HALF:
             return True
     rows = case.facts.rows(Kind.SHAPE)
-    return not len(rows) and bool(reach.any()) and "half" in producer.site.text
+    cast = any(stem(node.op.name) == "ToCopy" for node in _near_root(case, call))
+    return not len(rows) and bool(reach.any()) and ("half" in producer.site.text or cast)
 
 
 def _stepped_after(case: Case, call: PassFact) -> bool:

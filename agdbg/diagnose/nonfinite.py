@@ -203,7 +203,7 @@ def _certainty(case: Case, story: Story, choice: NodeFact | None) -> Certainty:
 
 def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overflow | None) -> tuple[Evidence, ...]:
     node, call = story.producer, story.call
-    found: list[tuple[int, Evidence]] = [(node.row, Evidence("produced", node.site, _produced(case, story)))]
+    found: list[tuple[int, Evidence]] = [(node.row, Evidence("produced", node.site, _produced(case, story, expected)))]
     if story.meant is not None:
         note = f"{op_words(story.meant)} puts in infinities, which are no fault by themselves"
         found.append((story.meant.row, Evidence("masked", story.meant.site, note)))
@@ -230,7 +230,8 @@ def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overf
     return tuple(evidence for _, evidence in sorted(found, key=lambda each: each[0]))
 
 
-def _produced(case: Case, story: Story) -> str:
+def _produced(case: Case, story: Story, expected: Overflow | None) -> str:
+    """What the producer did, and of what op that is the way, unless the scale of the loss is why."""
     node, seen = story.producer, story.seen
     where = elements_words(case, seen)
     known = singular(node.op.name)
@@ -247,7 +248,7 @@ def _produced(case: Case, story: Story) -> str:
     given = operand(node.site, node, seen.index) if expression(node.site) else ""
     to = f"`{given}`" if given else f"input {seen.index}"
     bad = bool(case.measured.bad_output[case.walk.place(node.id)])
-    why = "" if known is None else known.forward if bad else known.backward
+    why = "" if known is None or expected is not None else known.forward if bad else known.backward
     reason = f"\n{why}" + ("; its derivative there is no better" if bad else "") if why else ""
     layer = _in_layer(case, node)
     return f"{op_words(node)}: in the gradient that it sends to {to} {where}; what came in was finite{layer}{reason}"

@@ -2,6 +2,8 @@
 
 import pytest
 
+from agdbg.engines import native
+
 WHERE_SQRT = """
 x = ag.tensor([-1., -4.], requires_grad=True)
 y = ag.where(x > 0, ag.sqrt(x), x)
@@ -149,6 +151,22 @@ for i in range(4):
     (found,) = linted(scaled).remarked("overflow")
     assert "no step was taken: that is expected now and then" in found.cause and lines_of(found, "scaled") == [8]
     assert "by 65,536" in next(each.note for each in found.evidence if each.role == "scaled")
+
+
+@pytest.mark.parametrize("also", [native.EXTRAS, frozenset({"values"})], ids=["all", "values alone"])
+def test_27_the_op_that_overflowed_is_not_blamed(linted, also):
+    """Neither the cast, whose dtypes nobody has recorded with values alone, nor the power."""
+    scaled = """
+w = ag.tensor([30.], dtype=ag.float16, requires_grad=True)
+for scale in (65536., 32768.):
+    loss = (w * 1).pow(2)
+    (loss.float() * scale).sum().backward()
+    w.grad = None
+"""
+    ran = linted(scaled, also=also)
+    assert ran.lints == []
+    notes = "".join(each.note for each in ran.remarked("overflow")[0].evidence)
+    assert "what came in was finite" in notes and "infinite derivative" not in notes
 
 
 def test_27_a_step_with_an_overflow_is_not(linted):
