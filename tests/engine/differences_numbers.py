@@ -30,6 +30,11 @@ def largest_distance(T):
     return str([T.cdist(x, y, math.inf).item(), T.nn.functional.pdist(T.cat([x, y]), math.inf).item()])
 
 
+def padding_alone(T):
+    x, pool = T.ones(1, 1, 1, 2), T.nn.functional.max_pool2d
+    return pool(x, 2, 1, 1, 2)[0, 0].tolist()
+
+
 def complex_logaddexp(T):
     x, y = (T.tensor(v, dtype=T.complex128, requires_grad=True) for v in (math.inf, -math.inf))
     gradients = T.autograd.grad(T.logaddexp(x, y), [x, y], T.tensor(1 + 0j, dtype=T.complex128))
@@ -151,6 +156,7 @@ NUMBERS = {
     "ldexp-of-infinity": (ldexp_of_infinity, "(nan+nanj)", "(nan+infj)"),
     "ldexp-gradient": (ldexp_gradient, [0.0, 4.0], [0.125, 4.0]),
     "largest-distance": (largest_distance, "[1.0, nan]", "[nan, nan]"),
+    "padding-alone": (padding_alone, [[-math.inf, -math.inf]], RuntimeError),
     "complex-logaddexp": (complex_logaddexp, ["(1+0j)", "(nan+nanj)"], ["(1+0j)", "0j"]),
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
     "half-prod": (half_prod, math.inf, 90.0625),

@@ -17,6 +17,7 @@ _TEXTS = {
     "max_dim": "max(): does not support complex input", "min_dim": "min(): does not support complex input",
     "argmax": "argmax(): does not support complex input", "argmin": "argmin(): does not support complex input",
     **{name: f"{name} is not supported for complex inputs" for name in ("floor", "ceil", "trunc")},
+    **{name: f"{name} is not supported for complex tensors." for name in ("deg2rad", "rad2deg")},
 }  # fmt: skip
 _KERNELS = {
     "round": "round_vml_cpu", "leaky_relu": "leaky_relu_cpu", "softplus": "softplus_cpu", "gelu_tanh": "GeluKernelImpl",
@@ -26,7 +27,7 @@ _KERNELS = {
     "leaky_relu_backward": "leaky_relu_backward_cpu",
     **{name: f"{name}_cpu" for name in ("lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")},
 }  # fmt: skip
-_RUNTIME = {"maximum", "minimum", "fmax", "fmin", "max_dim", "min_dim", "argmax", "argmin"}
+_RUNTIME = {"maximum", "minimum", "fmax", "fmin", "max_dim", "min_dim", "argmax", "argmin", "deg2rad", "rad2deg"}
 """Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""
 
 

@@ -247,7 +247,11 @@ _KERNELS = {
     "gelu": "GeluKernelImpl",
     "bitwise_left_shift": "lshift_cpu",
     "bitwise_right_shift": "rshift_cpu",
-    "i0": "i0_vml_cpu",
+    **{name: f"{name}_vml_cpu" for name in ("erf", "erfc", "erfinv", "i0", "lgamma")},
+    "digamma": "digamma",
+    "celu": "elu_cpu",
+    "celu_of_result": "elu_cpu",
+    "softshrink": "softshrink_check",
 }
 """PyTorch's names of kernels that are not those of the ops."""
 

@@ -91,6 +91,8 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     dim, size = axis(self, dim)
     if not self.ndim and index.numel() != 1:
         raise shape_error(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
+    if not size and index.numel():
+        raise shape_error("index_select(): self indexing axis dim should be positive")
     in_range(index, size)
     out: Tensor = SELECT(self, dim, index)
     return out

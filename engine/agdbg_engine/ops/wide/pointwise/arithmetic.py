@@ -79,7 +79,7 @@ def _remainder_signed(x: Any, y: Any, out: Any = None) -> Any:
 
 
 def _refuse_zero(x: Any, y: Any) -> None:
-    if type(x) is np.ndarray and x.dtype.kind in "iub" and (y == 0).any():
+    if type(x) is np.ndarray and x.dtype.kind in "iub" and x.size and (y == 0).any():
         raise RuntimeError("ZeroDivisionError")
 
 

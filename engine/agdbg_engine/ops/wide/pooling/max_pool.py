@@ -15,6 +15,7 @@ import numpy as np
 
 from ....device import array_module
 from ....repeated_index import add_at
+from ...explain import shape_error
 from ..convolution.windows import Ints, steps
 from ..declare import formula, kernel, op
 
@@ -71,6 +72,11 @@ def _regular(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
         at = np.arange(k)[:, None] * d + np.arange(m) * s - p
         first = at[0] + -(np.minimum(at[0], 0) // d) * d
         last = at[0] + (np.minimum(at[-1], n - 1) - at[0]) // d * d
+        if (first > last).any():
+            raise shape_error(
+                f"max_pool: a window of {k} elements, {d} apart, over {n} elements with padding {p} holds nothing but padding, "
+                "which has no maximum. Use less padding, or a smaller dilation"
+            )
         found.append(at.clip(first, last))
     return _windows(size, found)
 

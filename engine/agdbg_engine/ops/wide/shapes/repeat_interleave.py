@@ -13,7 +13,7 @@ from ....memory_format import contiguous_format
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
-from ...shape import expand, flatten, one_dim, reshape, unsqueeze, view
+from ...shape import expand, flatten, one_dim, unsqueeze, view
 from ..declare import public
 from ..indexing.index_ops import index_select
 
@@ -35,7 +35,8 @@ def repeat_interleave(
     if repeats < 0:
         raise shape_error("Repeats must be non-negative")
     if self.ndim == 0:
-        self = reshape(self, (1,))
+        one_dim(self, dim)
+        raise shape_error("Dimension out of range (expected to be in range of [-1, 0], but got 1)", IndexError)
     dim = one_dim(self, dim)
     n = self.shape[dim] * repeats
     if output_size is not None and output_size != n:

@@ -95,9 +95,7 @@ def rot90(self: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise shape_error(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise shape_error(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+    first, second = (one_dim(self, d) for d in dims)
+    if first == second:
         raise shape_error(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    for i, d in enumerate(dims):
-        if not -self.ndim <= d < self.ndim:
-            raise shape_error(f"Rotation dim{i} out of range, dim{i} = {d}")
-    return _rot90(self, k % 4, (one_dim(self, dims[0]), one_dim(self, dims[1])))
+    return _rot90(self, k % 4, (first, second))
