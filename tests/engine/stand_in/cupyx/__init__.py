@@ -1,0 +1,1 @@
+"""Part of what stands for CuPy."""

@@ -1,0 +1,63 @@
+"""The way to a GPU without one: what `scripts/gpu_check.sh` runs there, with `stand_in/cupy` in the place of CuPy.
+
+Whether CuPy does what the strict device does is another question (docs/gpu.md); that the scripts and tests which only a machine with a
+GPU runs are sound need not wait for one.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TESTS = ["-m", "pytest", "-q", "--no-header", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "-W", "default"]
+
+
+def ran(*command, **more):
+    places = [str(HERE / "stand_in"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), **more}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-8000:]}{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def test_the_first_look():
+    found = ran("scripts/gpu_smoke.py")
+    assert found.endswith("all is well\n")
+    assert "two devices" in found
+
+
+def test_what_only_a_gpu_can_show():
+    found = ran(
+        *TESTS, "tests/gpu/test_on_gpu.py", "-k", "not suite and not ran_out"
+    )  # memory of the host does not run out so
+    assert "skipped" not in found
+
+
+@pytest.mark.parametrize("file", ["test_device_semantics", "test_several_devices"])
+def test_a_suite(file):
+    """A few of the files that run there once more, with what is left out of them."""
+    suites = {}
+    source = (ROOT / "tests/gpu/test_on_gpu.py").read_text()
+    exec(
+        source[source.index("SUITES = {") : source.index('"""Files of tests for a device')], suites
+    )  # it asks for a GPU itself
+    left_out = suites["SUITES"][f"tests/engine/{file}.py"]
+    found = ran(*TESTS, f"tests/engine/{file}.py", "-k", left_out, AGDBG_TEST_DEVICE="cuda")
+    assert "passed" in found
+
+
+def test_the_benchmark_says_what_it_lacks():
+    """PyTorch for the CPU has no card to compare with."""
+    torch = pytest.importorskip("torch", reason="the benchmark compares with it")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU for it")
+    with pytest.raises(
+        AssertionError, match="nothing to measure: AssertionError: Torch not compiled with CUDA enabled"
+    ):
+        ran("benchmarks/gpu.py")
