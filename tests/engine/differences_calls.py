@@ -306,10 +306,17 @@ def vjp_inside(T):
 
 
 def written_before_its_product(T):
-    x = T.zeros(2)
-    product = T.func.vjp(lambda a: a.sin(), x)[1]
+    x, found = T.zeros(2), []
+    of_sine = T.func.vjp(lambda a: a.sin(), x)[1]
+    exponential, of_exponential = T.func.vjp(lambda a: a.exp(), T.zeros(2))
     x.add_(3)
-    return [round(v) for v in product(T.ones(2))[0].tolist()]
+    exponential.mul_(4)
+    for product in (of_sine, of_exponential):
+        try:
+            found.append([round(v) for v in product(T.ones(2))[0].tolist()])
+        except RuntimeError:
+            found.append("refused")
+    return found
 
 
 def linearized_norm(T):
@@ -332,7 +339,7 @@ CALLS = {
     "post-accumulate-inside": (post_accumulate_inside, [1.0, 1.0], RuntimeError),
     "prelu-of-a-constant": (prelu_of_a_constant, True, False),
     "vjp-inside": (vjp_inside, NotImplementedError, [2.0, 2.0]),
-    "written-before-its-product": (written_before_its_product, [-1, -1], RuntimeError),
+    "written-before-its-product": (written_before_its_product, [[-1, -1], [4, 4]], ["refused", "refused"]),
     "linearized-norm": (linearized_norm, [2, 2], RuntimeError),
     "unrecorded-view-inside": (unrecorded_view_inside, True, False),
     "jacrev-hooks": (jacrev_hooks, 1, 3),

@@ -67,6 +67,7 @@ CAPTURED = {
     "greater_": lambda t, c: c.greater_(1),
     "less_equal_": lambda t, c: c.less_equal_(c),
     "bernoulli_": lambda t, c: c.bernoulli_(),
+    "fill_diagonal_": lambda t, c: c.fill_diagonal_(0),
     "a row": lambda t, c: c.__setitem__(0, 1),
     "a row of a tensor": lambda t, c: c.__setitem__(0, t.ones(3)),
     "an element": lambda t, c: c.__setitem__((0, 0), 1),

@@ -408,3 +408,27 @@ def test_backward_through_a_result_gives_nothing_to_the_inputs_of_its_level():
     gradient.sum().backward()
     assert inner[0].grad is None
     assert w.grad.tolist() == pytest.approx([2.718281828, 7.389056099])
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("function", [
+    lambda a: a * 2, lambda a: a.sum(), lambda a: a.sum(0), lambda a: (a.sum(), a * a), lambda a: {"x": a.sum(1)},
+])  # fmt: skip
+def test_jacobians_at_no_element(function, requires_grad):
+    def program(t):
+        x = t.ones(0, 2, dtype=t.float64, requires_grad=requires_grad)
+        found = [t.func.jacfwd(function)(x), t.func.jacrev(function)(x), t.func.hessian(lambda a: (a * a).sum())(x)]
+        return [[list(v.shape), v.dtype == t.float64, v.requires_grad] for v in leaves_of(found)]
+
+    same(program)
+
+
+def test_a_functional_jacobian_at_no_element():
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    same(lambda t: list(t.autograd.functional.jacobian(lambda a: a * 2, t.ones(0, 2), **forward).shape))
+
+
+def leaves_of(tree):
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    return [leaf for part in tree for leaf in leaves_of(part)] if isinstance(tree, list | tuple) else [tree]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..creation import zeros
-from ..functional.matrix import together, unit_vectors
+from ..functional.matrix import directions, together, unit_vectors
 from ..grad_mode import mode, ordinary, within
 from ..ops.lists import stack
 from ..pytree import flatten, unflatten
@@ -80,7 +80,7 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         structure = None
         start = rng_states()
         repeated = sum(p.numel() for p in primals) > 1
-        for nr, unit in enumerate(unit_vectors(tuple(primals))):
+        for nr, unit in enumerate(directions(tuple(primals))):
             with _drawing(randomness, start if columns else None):
                 value, product, *extra = jvp_of(
                     func, args, unflatten(unit, in_structure), argnums, False, has_aux, nr if repeated else None
@@ -112,8 +112,8 @@ def _drawing(randomness: str, start: Any) -> Iterator[None]:
 
 def _split(columns: tuple[Tensor, ...], primals: list[Tensor], structure: Any) -> Any:
     """The Jacobian of one output, of its columns, in the structure of the arguments."""
-    joined = stack(columns, -1)
-    pieces = joined.split([p.numel() for p in primals], -1)
+    joined, sizes = stack(columns, -1), [p.numel() for p in primals]
+    pieces = (joined if any(sizes) else joined[..., :0]).split(sizes, -1)
     blocks = [x.reshape(x.shape[:-1] + p.shape) for x, p in zip(pieces, primals, strict=True)]
     return unflatten(blocks, structure)
 

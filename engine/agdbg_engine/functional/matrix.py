@@ -166,7 +166,7 @@ def _by_columns(func: Function, inputs: Tensors, strict: bool, vectorize: bool) 
     several, columns = False, []
     repeated = sum(x.numel() for x in xs) > 1
     before, versions = [x.detach().clone() for x in xs if repeated], [x._version for x in xs]
-    for tangents in unit_vectors(xs):
+    for tangents in directions(xs):
         written = [x._version for x in xs] != versions  # by the first run: the others read what that has read
         several, column = _column(func, tuple(x.clone() for x in before) if written else xs, tangents)
         columns.append(column)
@@ -195,9 +195,17 @@ def unit_vectors(xs: tuple[Tensor, ...]) -> Iterator[tuple[Tensor, ...]]:
             yield tuple(wrap(beside(b, y._a)) for b, y in zip(buffers, xs, strict=True))
 
 
+def directions(xs: tuple[Tensor, ...]) -> Iterator[tuple[Tensor, ...]]:
+    """The tangents that columns are computed of: unit vectors, or zeros where there is no element, to know the result."""
+    if any(x.numel() for x in xs):
+        yield from unit_vectors(xs)
+    else:
+        yield tuple(zeros_like(x) for x in xs)
+
+
 def _blocks(columns: tuple[Tensor, ...], xs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The Jacobian of one output by input, of its columns: one for every element of all inputs."""
-    shape = columns[0].shape
-    pieces = stack(columns).split([x.numel() for x in xs])
+    shape, sizes = columns[0].shape, [x.numel() for x in xs]
+    pieces = (stack(columns) if any(sizes) else stack(columns)[:0]).split(sizes)
     order = (*range(1, len(shape) + 1), 0)
     return tuple(p.permute(order).reshape(shape + x.shape) for p, x in zip(pieces, xs, strict=True))
