@@ -1,8 +1,7 @@
 """Looking at a stop: frames, scopes, evaluation, the diagnosis of an error."""
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agdbg.hub import frames
 from agdbg.hub.agents import AgentRefused
@@ -11,6 +10,9 @@ from agdbg.hub.frames import Place
 from agdbg.hub.inspector import look_at, place_of
 from agdbg.hub.references import Children, Entries, Locals
 from agdbg.hub.session import Session
+
+if TYPE_CHECKING:
+    from agdbg.hub.history import History
 
 
 @handles("stackTrace")
@@ -23,19 +25,13 @@ def stack_trace(call: Call) -> Body:
     cursor = session.stops.cursor_of(number)
     stop = session.stops.threads.standing(number)[2] if cursor is None else {}
 
-    def page(of: dict[str, Any], place: Callable[[int, str], Place]) -> Body:
-        found = frames.frames_of(of)
-        last = first + levels if levels else len(found)
-        shown = list(enumerate(found))[first:last]
-        bodies = [frames.as_body(number, at, each, place) for at, each in shown]
-        return {"stackFrames": bodies, "totalFrames": len(found)}
-
     def look(history: Any) -> tuple[Any, Body]:
-        if history is None:
-            return None, page(stop, lambda node, phase: Place(""))
-        position = None if cursor is None else cursor.where(history)
-        of = stop if position is None else position.as_stop()
-        return position, page(of, cache(lambda node, phase: place_of(history, node, phase)))
+        position = None if cursor is None or history is None else cursor.where(history)
+        found = frames.frames_of(stop if position is None else position.as_stop())
+        last = first + levels if levels else len(found)
+        place = _places(history)
+        bodies = [frames.as_body(number, at, found[at], place) for at in range(first, min(last, len(found)))]
+        return position, {"stackFrames": bodies, "totalFrames": len(found)}
 
     def looked(found: tuple[Any, Body]) -> Body:
         position, body = found
@@ -47,6 +43,18 @@ def stack_trace(call: Call) -> Body:
     if cursor is None:
         return reading.ask_at_once(call, look, looked)
     return reading.ask_or(call, look(None), look, looked)
+
+
+def _places(history: "History | None") -> Callable[[int, str], Place]:
+    """Where nodes were created, each looked up once; made at every step, for which `functools.cache` takes too long."""
+    known: dict[tuple[int, str], Place] = {}
+
+    def place(node: int, phase: str) -> Place:
+        if (node, phase) not in known:
+            known[node, phase] = Place("") if history is None else place_of(history, node, phase)
+        return known[node, phase]
+
+    return place
 
 
 @handles("scopes")
