@@ -31,6 +31,11 @@ CALLS = [
     "t.erf(t.ones(1, dtype=t.complex64))", "t.erfc(t.ones(1, dtype=t.complex64))", "t.erfinv(t.ones(1, dtype=t.complex64))",
     "t.lgamma(t.ones(1, dtype=t.complex64))", "t.digamma(t.ones(1, dtype=t.complex64))", "t.celu(t.ones(1, dtype=t.int32))",
     "t.nn.functional.softshrink(t.ones(1, dtype=t.int32))",
+    "(t.ones(6) > 0)[::2].floor()", "(t.ones(2, 3) > 0).t().round()", "t.trunc(t.ones(6)[::2] > 0)", "(t.ones(6) > 0)[::2].abs()",
+    "t.nn.functional.group_norm(t.ones(1, 4, 1), 4)", "t.nn.functional.group_norm(t.ones(1, 4), 4)",
+    "t.nn.functional.group_norm(t.ones(2, 4), 4)", "t.nn.functional.group_norm(t.ones(1, 4, 0), 4)",
+    "t.nn.functional.group_norm(t.ones(1, 4), 1)", "t.nn.functional.group_norm(t.ones(0, 4, 1), 4)",
+    "t.nn.functional.group_norm(t.ones(1, 4), 2)", "t.nn.functional.group_norm(t.ones(1, 1), 1)",
     "t.cross(t.ones(3, 2), t.ones(2, 3))", "t.cross(t.ones(1, 3), t.ones(3, 1))", "t.cross(t.ones(2, 2), t.ones(3, 3))",
     "t.cross(t.ones(1, 3), t.ones(2, 3))", "t.prelu(t.ones(2, dtype=t.float64), t.ones(1))",
 ]  # fmt: skip

@@ -3191,6 +3191,8 @@ def abs(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('abs', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('abs')
                 out._fn = None
                 out._rg = False
                 if events.special:
@@ -3606,6 +3608,8 @@ def floor(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('floor', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('floor')
                 out._fn = None
                 out._rg = False
                 if events.special:
@@ -3694,6 +3698,8 @@ def ceil(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('ceil', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('ceil')
                 out._fn = None
                 out._rg = False
                 if events.special:
@@ -3782,6 +3788,8 @@ def round(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('round', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('round')
                 out._fn = None
                 out._rg = False
                 if events.special:
@@ -3870,6 +3878,8 @@ def trunc(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('trunc', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('trunc')
                 out._fn = None
                 out._rg = False
                 if events.special:
@@ -4456,6 +4466,8 @@ def relu(self: Tensor) -> Tensor:
                     if events.special:
                         p_.after('relu', out, (self,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('relu')
                 out._fn = None
                 out._rg = False
                 if events.special:

@@ -353,9 +353,7 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}if ({rg}) and mode.grad:"
     yield from _record(v, pad + "    ")
     yield f"{pad}else:"
-    if not row.bools:
-        yield f"{pad}    if a_self.dtype.kind == 'b':"
-        yield f"{pad}        p_.refuse_bools({row.name!r})"
+    yield from _no_bools(row, pad + "    ")
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
     yield from _weak(v, pad + "    ")
@@ -369,6 +367,13 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     else:
         yield from _after(row, pad + "        ")
     yield f"{pad}return out"
+
+
+def _no_bools(row: Row, pad: str) -> Iterator[str]:
+    """The refusal of bools, where nothing is recorded: else there are none."""
+    if not row.bools:
+        yield f"{pad}if a_self.dtype.kind == 'b':"
+        yield f"{pad}    p_.refuse_bools({row.name!r})"
 
 
 def _numbered(v: Variant) -> bool:
@@ -433,6 +438,7 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     yield f"{inner}out._rg = True"
     yield from _announced(v, inner)
     yield f"{pad}else:"
+    yield from _no_bools(v.row, pad + "    ")
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
     yield from _weak(v, pad + "    ")

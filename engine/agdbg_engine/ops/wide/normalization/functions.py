@@ -123,8 +123,7 @@ def group_norm(
     if input.ndim < 2:
         raise shape_error(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     n, channels = input.shape[:2]
-    if n * channels // num_groups * math.prod(input.shape[2:]) == n and input.numel():
-        _refuse_single([n * channels // num_groups, num_groups, *input.shape[2:]], n * channels // num_groups)
+    _refuse_single([n * channels // num_groups, num_groups, *input.shape[2:]], num_groups)
     if channels % num_groups:
         raise shape_error(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(input.shape)} "
