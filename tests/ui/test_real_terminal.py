@@ -112,7 +112,7 @@ def test_all_panes_on_a_real_program(terminal, tmp_path):
     screen.keys("v", "1")
     screen.wait("0 Graph", "━1 Inspector")
     screen.keys("Down", "Down", "Down", "Down", "Down", "Space")
-    screen.wait("result of ExpBackward0", "float32 [2]", "all finite", "all of 1 x 2")
+    screen.wait("result of ExpBackward0", "float32 [2]", "all finite", "all 2 elements, in one line")
     screen.keys("Tab", "Tab")
     screen.wait("20.086")
     screen.keys("Escape")
