@@ -46,6 +46,7 @@ READS = {
     "nn/utils/clip_grad.py get_total_norm": "`error_if_nonfinite` asks, as in PyTorch",
     "nn/normalization.py _read": "`momentum=None`: the mean of all batches, by their number, as in PyTorch",
     "ops/wide/layers/embedding.py embedding_renorm_": "`max_norm`: each row that is used once, as in PyTorch",
+    "nn/utils/orthogonal.py _is_orthogonal": "a weight that is assigned is asked whether it is orthogonal, as in PyTorch",
     "nn/utils/rnn.py pad_packed_sequence": "lengths are on the CPU, and put into the order there, as in PyTorch",
     "ops/wide/sorting/uniques.py unique2_raw": "the size depends on values",
     "ops/wide/sorting/uniques.py unique_dim_raw": "the size depends on values",

@@ -19,7 +19,7 @@ GROUPS = {
     ),
     "threads": "autograd_threads backward_reentrant",
     "programs": "differential_programs",
-    "forward": "forward_levels forward_nested forward_views func_transforms func_writes inference_mode higher_faults",
+    "forward": "forward_levels forward_nested forward_views func_transforms func_overloads func_writes inference_mode higher_faults",
     "functions": (
         "function_basic function_errors function_forward function_higher function_marks function_saved function_views checkpoint"
     ),
@@ -30,7 +30,7 @@ GROUPS = {
     "optimizers": "optim_rules optim_axpy optim_differentiable optim_lbfgs lr_scheduler",
     "modules": "nn nn_containers nn_module_rules",
     "layers": "nn_modules",
-    "parametrized": "nn_parametrize nn_utils",
+    "parametrized": "nn_parametrize nn_utils nn_lazy nn_orthogonal",
     "random": "random_dags",
     "tensors": "variable_grad autograd_names functional functional_call func_captured func_refused func_reshaped layouts node_call numbers_in_graphs names_of_nodes",
     "events": "module_events module_versions op_failed function_memory function_events",
