@@ -102,6 +102,51 @@ def expanded_gradients(T):
     return gradient.stride()
 
 
+def new_shape_node(T):
+    y = T.ones(2, requires_grad=True) * 1
+    y.data = T.ones(2, 2)
+    return y.grad_fn.name()
+
+
+def leaked_values(T):
+    leaked = []
+    T.func.grad(lambda x: (leaked.append(x * 2), x.sum())[1])(T.ones(2))
+    return leaked[0].sum().requires_grad
+
+
+def scattered_gradient(T):
+    x = T.arange(6.0, requires_grad=True)
+    x.as_strided_scatter(T.zeros(2), (2,), (3,)).sum().backward()
+    return x.grad.tolist()
+
+
+def half_written(T):
+    x = T.zeros(1, 3)
+    try:
+        x[0, T.tensor([0, 7])] = 1.0
+    except IndexError:
+        return x.tolist()
+
+
+def packed(T, call):
+    seen = []
+    with T.autograd.graph.saved_tensors_hooks(lambda t: (seen.append(t), t)[1], lambda t: t):
+        call()
+    return len(seen)
+
+
+def packed_indices(T):
+    x = T.ones(2, requires_grad=True)
+    return packed(T, lambda: x[[0]])
+
+
+def packed_zeros(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(T.ones(2, requires_grad=True), T.ones(2))
+        return packed(T, lambda: x * T.ones(2)) > 1
+
+
 def jvp_of_captured(T):
     captured = T.ones(2)
 
@@ -365,6 +410,12 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "new-shape-node": (new_shape_node, "MulBackward0", "NewShapeBackward0"),
+    "leaked-values": (leaked_values, False, True),
+    "scattered-gradient": (scattered_gradient, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]),
+    "half-written": (half_written, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]),
+    "packed-indices": (packed_indices, 1, 0),
+    "packed-zeros": (packed_zeros, True, False),
     "jvp-of-captured": (jvp_of_captured, [[2.0, 2.0], [2.0, 2.0]], ["refused", [1.0, 1.0]]),
     "jacfwd-writing": (
         jacfwd_writing,

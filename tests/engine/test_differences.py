@@ -81,9 +81,11 @@ def saved_again(T):
 def dual_squared(T):
     fw = T.autograd.forward_ad
     with fw.dual_level():
-        d = fw.make_dual(T.tensor([3.0]), T.ones(1))
-        d.mul_(d)
-        return fw.unpack_dual(d).tangent.tolist()
+        found = []
+        for write in (lambda d: d.mul_(d), lambda d: d.addcmul_(d, d), lambda d: d.addcdiv_(T.tensor([2.0]), d)):
+            d = fw.make_dual(T.tensor([2.0]), T.ones(1))
+            found.append(round(fw.unpack_dual(write(d)).tangent.item(), 3))
+        return found
 
 
 def logical_tangent(T):
@@ -129,7 +131,12 @@ def hessian_view(T):
     w = T.ones(1, 2, requires_grad=True)
     with T.no_grad():
         v = w.view(2)
-    return T.func.hessian(lambda x: (x * x * x).sum())(v).requires_grad
+    found = (
+        T.func.hessian(lambda x: (x * x * x).sum())(v),
+        T.func.jvp(lambda x: x * x, (v,), (T.ones(2),))[1],
+        T.func.jacfwd(lambda x: x * x)(v),
+    )
+    return [x.requires_grad for x in found]
 
 
 def squeezed_dim(T):
@@ -460,14 +467,14 @@ ROWS = (
         "logical-history": (logical_history, [[2.0, 2.0]] * 4, [True] * 4),
         "inverse-hyperbolic": (inverse_hyperbolic, ["not implemented"] * 3, [1.0] * 3),
         "saved-again": (saved_again, [4.0, 8.0], [6.0, 12.0]),
-        "dual-squared": (dual_squared, [12.0], [6.0]),
+        "dual-squared": (dual_squared, [6.0, 13.0, 0.778], [4.0, 5.0, 0.5]),
         "logical-tangent": (logical_tangent, [1.0], [0.0]),
         "inference-write": (inference_write, [2.0, 2.0], [1.0, 1.0]),
         "softmax-tangent": (softmax_tangent, RuntimeError, [0.0909, -0.0909]),
         "more-forward": (more_forward, NotImplementedError, [2.0, 1.0]),
         "summed-version": (summed_version, 1, 0),
         "copied-version": (copied_version, 1, 0),
-        "hessian-view": (hessian_view, True, False),
+        "hessian-view": (hessian_view, [True] * 3, [False] * 3),
         "squeezed-dim": (squeezed_dim, 0, AttributeError),
         "unsqueezed-dim": (unsqueezed_dim, 2**64 - 1, -1),
         "saved-as-given": (saved_as_given, [2**64 - 1, 2**64 - 1, 2**63 - 1], [1, 1, 2]),

@@ -192,6 +192,26 @@ def frequencies_and_pieces(t):
     ]  # fmt: skip
 
 
+@programs
+def an_operand_of_another_size(t):
+    """Is resized by functions that are made of others, and refused by what is computed element by element."""
+
+    def called(function, *shape, first=True):
+        a, b = t.full((2, 2), 2.0), t.ones(*shape)
+        refused = error_of(lambda: function(*((a, b) if first else (b, a)), out=a))
+        return [refused, a]
+
+    both = [t.add, t.mul, t.maximum, t.atan2, t.pow, t.hypot, t.fmax, t.copysign, t.xlogy]
+    more = [
+        lambda a, b, out: t.where(b > 0, a, b, out=out), lambda a, b, out: t.addcmul(a, b, b, out=out),
+        lambda a, b, out: t.lerp(a, b, 0.5, out=out), lambda a, b, out: t.clamp(a, b, out=out),
+    ]  # fmt: skip
+    found = [
+        called(f, *shape, first=first) for f in both for shape in ((1, 2, 2), (3, 2, 2)) for first in (True, False)
+    ]
+    return [*found, *(called(f, 1, 2, 2) for f in more), called(t.linalg.vecdot, 3, 2, 2)]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

@@ -35,6 +35,32 @@ def what_is_no_data(t):
     return [refused, assign(n, t.zeros(3, dtype=t.int64)), n]
 
 
+def of_another_shape(t, reshape, build, sizes=(2, 2)):
+    x = leaf(t, 1.0, 2.0)
+    y = reshape(t, x)
+    before = y.relu()
+    y.data = t.ones(*sizes)
+    build(t, y, before)
+    return x.grad
+
+
+@programs
+def gradients_of_another_shape_are_summed_to_the_old_one(t):
+    both = lambda t, y, before: (before.sum() + y.sum() * 3).backward()
+    alone = lambda t, y, before: (y.sum() * 3).backward()
+    squared = lambda t, y, before: (y * y).sum().backward(create_graph=True)
+    ways = [lambda t, x: x * 1, lambda t, x: x.exp(), lambda t, x: (x * 1).unbind(0)[0], lambda t, x: (x * 1)[:1]]
+    return [of_another_shape(t, way, build) for way in ways for build in (both, alone, squared)]
+
+
+@programs
+def another_shape_that_the_old_one_does_not_expand_to(t):
+    x = t.ones(2, 2, requires_grad=True)
+    y = x * 1
+    y.data = t.ones(2)
+    return error_of(y.sum().backward).kind
+
+
 @programs
 def another_shape_and_dtype(t):
     x = leaf(t, 1.0, 2.0)

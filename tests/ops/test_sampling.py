@@ -35,6 +35,20 @@ def numbers(*shape, seed=0, dtype=np.float64):
 # ----- pooling -----
 
 
+@pytest.mark.parametrize("options", [{"kernel_size": 2}, {"kernel_size": 2, "padding": 1}, {"kernel_size": (1, 4, 4)}])
+@pytest.mark.parametrize("name", ["avg_pool3d", "max_pool3d", "lp_pool3d"])
+def test_windows_that_are_larger_than_the_input(name, options):
+    said = []
+    for library in LIBRARIES:
+        call = getattr(library.nn.functional, name)
+        norm = [2.0] if name == "lp_pool3d" else []
+        try:
+            said.append(tuple(call(library.ones(1, 1, 3, 3), *norm, **options).shape))
+        except (RuntimeError, TypeError) as error:
+            said.append((type(error).__name__, str(error).splitlines()[0]))
+    assert said[0] == said[1]
+
+
 def special(*shape):
     """Integers with many ties, NaN and infinities among them."""
     x = np.random.default_rng(3).integers(0, 3, shape).astype(np.float64)

@@ -157,6 +157,9 @@ _WITHOUT_GRADIENT = words(
 _COPIED = words("cond diff linalg_norm matrix_norm nanquantile ndtr pinv quantile tensordot tensorinv tensorsolve")
 """Functions whose result PyTorch copies into the ``out``: a leaf is refused as by :func:`copy_`."""
 
+_MADE_OF_OTHERS = words("complex float_power isin ldexp matrix_rank normal pinv polar take_along_dim tensordot vecdot")
+"""Functions that PyTorch makes of others, or that look at dtypes first: their ``out`` may be an operand of another size."""
+
 _RESIZED = words("arange bernoulli eye full linspace logspace logsigmoid multinomial ones rand randn randperm zeros")
 """Functions that give their ``out`` the right size without a warning."""
 
@@ -233,6 +236,11 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor], 
     target = wrap(_of_size(out, result)) if made_first else out
     if name in _APART:
         check_apart((out, target), operands)
+    by_element = name not in _MADE_OF_OTHERS and not as_a_whole(name, len(operands))
+    if other_size and by_element and any(t is out for t in operands):
+        raise RuntimeError(
+            f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )  # an operand is not resized
     if wrong is not None:
         raise wrong
     check_inplace(out, tuple(operands), repeating=made_first or name in _FACTORIES)

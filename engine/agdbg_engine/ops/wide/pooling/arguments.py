@@ -75,8 +75,7 @@ def check_windows(
         ("dilation", "dilation", dilation),
     ):
         if min(numbers) <= 0:
-            shown = " ".join(f"{prefix}{n}: {v}" for n, v in zip(names, numbers, strict=True))
-            raise shape_error(f"{what} should be greater than zero, but got {shown}")
+            raise shape_error(f"{what} should be greater than zero, but got {_named(prefix, names, numbers)}")
     if x.ndim not in (k + 1, k + 2):
         if op == "avg_pool2d" and x.ndim < 3:
             raise shape_error(
@@ -102,6 +101,10 @@ def check_windows(
             f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}"
         )
     size = tuple(x.shape[-k:])
+    if op == "avg_pool3d" and any(n < window for n, window in zip(size, kernel, strict=True)):
+        raise shape_error(
+            f"input image ({_named('', names, size)}) smaller than kernel size ({_named('k', names, kernel)})"
+        )
     made = places(size, kernel, stride, padding, dilation, ceil_mode)
     if min(made) < 1:
         c = x.shape[-k - 1]
@@ -109,6 +112,10 @@ def check_windows(
             f"Given input size: ({'x'.join(map(str, (c, *size)))}). Calculated output size: ({'x'.join(map(str, (c, *made)))}). "
             "Output size is too small"
         )
+
+
+def _named(prefix: str, names: list[str], numbers: Ints) -> str:
+    return " ".join(f"{prefix}{n}: {v}" for n, v in zip(names, numbers, strict=True))
 
 
 def check_kind(op: str, x: Tensor, kinds: str, others: tuple[str, ...] = ()) -> None:
