@@ -105,12 +105,9 @@ def launch_arguments(options: Namespace) -> dict[str, Any]:
 
 
 def _terminal_size() -> tuple[int, int]:
-    import os
+    import shutil
 
-    try:
-        return os.get_terminal_size()
-    except (OSError, ValueError):  # there is none
-        return 80, 24
+    return shutil.get_terminal_size()  # 80 by 24 where there is no terminal, or one that does not know its size
 
 
 def prepared(options: Namespace) -> "tuple[Program, Recording]":

@@ -54,7 +54,8 @@ class TerminalDriver(LinuxDriver):
     """Draws on standard output, where Textual draws on standard error, which may go to a file.
 
     While the screen is up SIGTERM, SIGHUP and SIGINT end the app as the key for that does, so that the terminal is given back;
-    one of them that is ignored (``nohup``) stays so. Where this process is killed, another one gives it back.
+    one of them that is ignored (``nohup``) stays so. A terminal that is gone ends the app all the same, since nobody could any
+    more, and Textual would read its end again and again. Where this process is killed, another one gives the terminal back.
     """
 
     def __init__(self, app: "AgdbgApp", **how: Any) -> None:
@@ -65,6 +66,7 @@ class TerminalDriver(LinuxDriver):
         self._file = cast(TextIOWrapper, TerminalOutput(self._terminal, sys.__stdout__.encoding))
         self._handled: list[signal.Signals] = []
         self._guard: Guard | None = None
+        self._hangup: select.epoll | None = None
 
     def process_message(self, message: Message) -> None:
         """Take what was typed: a letter right behind Esc is a key of its own, as no key here goes with Alt."""
@@ -80,6 +82,7 @@ class TerminalDriver(LinuxDriver):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, self._ending_app.end_by, number)
                 self._handled.append(number)
+        self._watch_for_its_end(loop)
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual has not typed it
         if self._guard is None and os.isatty(self._terminal):
             with suppress(OSError):  # no process can be had: then a killed UI leaves the terminal as it is
@@ -92,7 +95,24 @@ class TerminalDriver(LinuxDriver):
             self._guard.dismiss()
             self._guard = None
         loop = asyncio.get_running_loop()
+        self._watch_no_more(loop)
         while self._handled:
             number = self._handled.pop()
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)  # for SIGINT the loop has put Python's own, which prints a traceback
+
+    def _watch_for_its_end(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the app when the terminal is hung up, also where the signal of that is ignored."""
+        self._hangup = select.epoll()
+        self._hangup.register(self.fileno, 0)  # of all that may happen to it only its end, which may have come already
+        loop.add_reader(self._hangup.fileno(), self._gone, loop)
+
+    def _gone(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._watch_no_more(loop)
+        self._ending_app.end_by(signal.SIGHUP)
+
+    def _watch_no_more(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._hangup is not None:
+            loop.remove_reader(self._hangup.fileno())
+            self._hangup.close()
+            self._hangup = None
