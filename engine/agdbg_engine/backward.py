@@ -40,6 +40,9 @@ QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore"
 ndarray = np.ndarray
 _add = np.add
 
+mixed = False
+"""Whether a tensor has ever been given data of another kind than what its node had made: see :mod:`.pinned`."""
+
 
 class Abandoned(BaseException):
     """Raised by a driver inside of a node that it wants to run once more: the pass goes on as if nothing had been."""
@@ -519,6 +522,10 @@ def _run_noting(log: RunLog, coming: Iterator[Node], run_node: Callable[[Node], 
 def add(buffers: Buffers, key: Any, g: Any, shared: set[Any], summed: set[Any]) -> None:
     """Add ``g`` to the gradient waiting under ``key``: in place if that one was made here by an earlier addition."""
     old = buffers[key]
+    if mixed and old.shape != g.shape:
+        buffers[key], g = pinned.both_fitted(key, old, g)
+        old = buffers[key]
+        summed.discard(key)
     if key in summed:
         if type(old) is ndarray:
             _add(old, g, old)
@@ -557,4 +564,9 @@ def _route_tensors(node: Node, grads: tuple[Any, ...], buffers: Buffers) -> None
         if n is None or g is None:
             continue
         key: Any = n if numbers is None or not numbers[i] else (n, numbers[i])
-        buffers[key] = buffers[key] + g if key in buffers else g
+        if key in buffers:
+            old = buffers[key]
+            if mixed and old.shape != g.shape:
+                old, g = pinned.both_fitted(key, old, g)
+            g = old + g
+        buffers[key] = g

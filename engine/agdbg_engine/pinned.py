@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import backward
+from .current import current
 from .device import same_place
 from .hooks import node_hooks
 from .validate import fitted_to, metadata_of
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 def pin(t: Tensor, array: Any) -> None:
     """``t`` is about to be given ``array``: its node remembers what it made, if that was something else."""
     if t._fn is not None and _another_kind(t._a, array):
-        node_hooks(t._fn).made.setdefault(t._nr, metadata_of(t))
+        _remember(t._fn, t._nr, t)
 
 
 def pin_leaf(t: Tensor, array: Any) -> None:
@@ -29,7 +31,12 @@ def pin_leaf(t: Tensor, array: Any) -> None:
     if t._fn is None and t._meta is not None and t._meta.accumulator is not None and _another_kind(t._a, array):
         node = t._meta.accumulator()
         if node is not None:
-            node_hooks(node).made.setdefault(0, metadata_of(t))
+            _remember(node, 0, t)
+
+
+def _remember(node: Node, nr: int, t: Tensor) -> None:
+    node_hooks(node).made.setdefault(nr, metadata_of(t))
+    backward.mixed = True
 
 
 def _another_kind(old: Any, new: Any) -> bool:
@@ -50,6 +57,20 @@ def fitted(bp: BackwardPass, node: Node, gs: list[Any]) -> list[Any]:
             g = fitted_to(sender, index, as_tensor(gs[nr]), want)
             gs[nr] = g if bp.tensors else g._a
     return gs
+
+
+def both_fitted(key: Any, old: Any, g: Any) -> tuple[Any, Any]:
+    """The gradients ``old`` and ``g`` that are to be added for ``key``, of different shapes: each is made to fit what was made."""
+    from .hooks.firing import as_tensor
+    from .tensor import Tensor
+
+    node, nr = key if type(key) is tuple else (key, 0)
+    want = None if node.hooks is None else node.hooks.made.get(nr)
+    if want is None or current.bp is None:
+        return old, g
+    sender, index = _sender(current.bp, node, nr)
+    both = [fitted_to(sender, index, as_tensor(x), want) for x in (old, g)]
+    return (both[0], both[1]) if isinstance(g, Tensor) else (both[0]._a, both[1]._a)
 
 
 def _sender(bp: BackwardPass, node: Node, nr: int) -> tuple[Node, int]:

@@ -394,11 +394,6 @@ class Tensor(
         self._shared_storage()
         if (value._a.dtype != self._a.dtype or not same_place(value._a, self._a)) and self._meta is not None:
             self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype, or elsewhere
-        if value._a.shape != self._a.shape and self.grad_fn is not None:
-            from .new_shape import NewShapeBackward0
-            from .view import set_history
-
-            set_history(self, NewShapeBackward0(self))
         self._a = value._a
 
     @data.deleter

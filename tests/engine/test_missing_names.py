@@ -18,7 +18,7 @@ from agdbg_engine.missing import reason
 ABSENT = """
 bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distributed distributions lobpcg float8_e5m2
 quantize_per_tensor fake_quantize_per_channel_affine nn.DataParallel nn.CrossMapLRN2d
-hub profiler multiprocessing nested binomial range frombuffer nn.CrossMapLRN2d nn.utils.prune nn.utils.parametrizations.orthogonal
+hub profiler multiprocessing nested binomial range frombuffer nn.CrossMapLRN2d nn.utils.prune
 optim.SparseAdam optim.Muon func.vmap func.functionalize func.debug_unwrap
 autograd.graph.set_override_stale_capture_stream
 """
