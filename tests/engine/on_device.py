@@ -38,6 +38,7 @@ READS = {
     "optim/lbfgs.py run": "it goes by the loss and by products of gradients, as in PyTorch",
     "optim/elementwise.py at_least_zero": "a rate that is a tensor is checked when the optimizer is made, as in PyTorch",
     "optim/vocabulary.py number": "a rate that is a tensor is a number of every step, as in PyTorch",
+    "optim/vocabulary.py rate": "as above, in its own precision",
     "optim/asgd.py prepare": "numbers of a state that was loaded lie beside their parameter, as in PyTorch",
     "optim/nadam.py prepare": "numbers of a state that was loaded lie beside their parameter, as in PyTorch",
     "optim/lr_scheduler/plateau.py step": "it goes by a number that it is given, as in PyTorch",

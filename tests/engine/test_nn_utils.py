@@ -169,7 +169,10 @@ RANDOM = {
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_values_have_the_same_distribution(torch, name):
-    made = [np.sort(RANDOM[name](t, t.nn.init, t.empty(300, 400)).numpy(), axis=None) for t in (ag, torch)]
+    made = []
+    for t in (ag, torch):
+        t.manual_seed(1)  # one run in a hundred would differ by more
+        made.append(np.sort(RANDOM[name](t, t.nn.init, t.empty(300, 400)).numpy(), axis=None))
     assert np.abs(made[0] - made[1])[1000:-1000].max() < 0.05 * made[1].std()
     assert abs(made[0].mean() - made[1].mean()) < 0.02 * made[1].std()
     assert abs(made[0].std() / made[1].std() - 1) < 0.02
