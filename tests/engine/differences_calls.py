@@ -141,6 +141,16 @@ def packed_zeros(T):
         return packed(T, lambda: x * T.ones(2)) > 1
 
 
+def kron_written(T):
+    x, b = T.ones(2, requires_grad=True) * 1, T.ones(2, requires_grad=True)
+    result = T.kron(x, b)
+    x.mul_(10)
+    try:
+        return T.autograd.grad(result.sum(), b)[0].tolist()
+    except RuntimeError as error:
+        return "inplace operation" in str(error)
+
+
 def jvp_of_captured(T):
     captured = T.ones(2)
 
@@ -409,6 +419,7 @@ CALLS = {
     "half-written": (half_written, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]),
     "packed-indices": (packed_indices, 1, 0),
     "packed-zeros": (packed_zeros, True, False),
+    "kron-written": (kron_written, [20.0, 20.0], True),
     "jvp-of-captured": (jvp_of_captured, [[2.0, 2.0], [2.0, 2.0]], ["refused", [1.0, 1.0]]),
     "jacfwd-writing": (
         jacfwd_writing,

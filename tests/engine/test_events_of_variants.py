@@ -328,3 +328,21 @@ def a_function_that_is_differentiable_once():
 @pytest.mark.parametrize("program", VARIANTS)
 def test_its_events(program):
     assert told(program) == " ".join(program.__doc__.split()).split("; ")
+
+
+def silent():
+    x = leaf(ag, 1.0)
+    x.requires_grad_(False)
+    x.requires_grad_()
+    x.grad = ag.ones_like(x)
+    x.data = ag.ones_like(x)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t), graph.save_on_cpu():
+        pass
+    with graph.disable_saved_tensors_hooks("no"), ag.autograd.detect_anomaly(check_nan=False):
+        pass
+
+
+def test_what_tells_nothing():
+    """The list in docs/events.md."""
+    with pytest.warns(UserWarning, match="Anomaly"):
+        assert told(silent) == []

@@ -330,3 +330,30 @@ def test_a_tensor_written_with_another_dtype_has_a_tangent_of_its_own_dtype():
         x = ag.zeros(2, dtype=ag.float32)
         x.copy_(fw.make_dual(vector(ag, 1, 2), vector(ag, 3, 4)))
         assert fw.unpack_dual(x).tangent.dtype == ag.float32
+
+
+@pytest.mark.parametrize("write", ["exp_", "mul_", "clamp_"])
+@pytest.mark.parametrize("first", ["clone", "flip", "neg", "mul"])
+def test_a_view_of_a_dual_is_written_after_its_base(first, write):
+    """Its tangent, a view, has a history since, which nobody has asked for yet."""
+
+    def both(t):
+        made = {"clone": lambda x: x.clone(), "flip": lambda x: x.flip(0), "neg": lambda x: -x, "mul": lambda x: x * 1}[
+            first
+        ]
+
+        def written(x):
+            y = made(x)
+            v = y.view(1, 2)
+            y.mul_(2)
+            getattr(v, write)(*{"mul_": (x,), "clamp_": (-3, 3)}.get(write, ()))
+            return (v * v).sum()
+
+        x, one = vector(t, 1, 2).requires_grad_(), vector(t, 1, 1)
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            result = written(fw.make_dual(x, one))
+            gradient = t.autograd.grad(fw.unpack_dual(result).tangent, x)[0].detach()
+        return [gradient, t.func.hessian(written)(x.detach()), t.func.jvp(t.func.grad(written), (x.detach(),), (one,))]
+
+    same(both)

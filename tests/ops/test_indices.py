@@ -238,3 +238,21 @@ def test_writing_through_a_view(name):
         found.append([y.detach().numpy(), x.grad.numpy(), s.grad.numpy()])
     for mine, theirs in zip(*found, strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_reduce", "scatter_"])
+@pytest.mark.parametrize("source", [(3,), (), (1,)])
+@pytest.mark.parametrize("places", [(), (1,)])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_scattering_without_dimensions(shape, places, source, name):
+    """One element of a row. PyTorch has no gradient where source and index have other shapes."""
+    seen = []
+    for library in (torch, engine):
+        x, index = library.zeros(shape), library.zeros(places, dtype=library.int64)
+        values = (library.arange(3.0)[: source[0]] if source else library.tensor(2.0)) + 5
+        how = ["amax"] if name == "scatter_reduce" else []
+        seen.append(getattr(x, name)(0, index, values, *how).tolist())
+    assert seen[0] == seen[1]
+    x, values = engine.zeros(shape, requires_grad=True), engine.ones(source, requires_grad=True)
+    (x * 1).scatter_add(0, engine.zeros(places, dtype=engine.int64), values).sum().backward()
+    assert np.ravel(values.grad.numpy()).tolist() == [1.0, 0.0, 0.0][: values.numel()]

@@ -202,6 +202,10 @@ def follow(twin: Tensor, t: Tensor, args: Sequence[Any] = ()) -> None:
             forward_grad(twin).set(level, tangents_of(t)[level].clone())
 
 
+_UNREAD = frozenset(("copy_", "fill_", "zero_"))
+"""Writes that do not read the tangent which they replace."""
+
+
 def check_write(t: Tensor, name: str, args: Sequence[Any] = (), repeating: bool = False) -> None:
     """Refuse to write in place to ``t`` the op ``name`` of ``args`` where the tangents cannot follow; ``repeating`` as in
     :func:`check_inplace`.
@@ -212,6 +216,8 @@ def check_write(t: Tensor, name: str, args: Sequence[Any] = (), repeating: bool 
             raise captured(*written_by(name, tuple(args)))
         with below(level):
             if old is not None:
+                if name not in _UNREAD:
+                    edge(old)  # that of a view is found anew, as by the formula that is about to read the tangent
                 check_inplace(old, (), repeating)
             elif repeating:  # a first tangent is copied into memory that is laid out like that of ``t``
                 check_memory(t._a)

@@ -9,7 +9,7 @@ from ....errors import raise_if
 from ....scalars import check_fits
 from ....scalars import written as as_written
 from ....sites import user_stacklevel
-from ....tensor import Tensor
+from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...shape import one_dim
 from ..declare import formula, op, public
@@ -50,6 +50,8 @@ def gathered_for(F: Any, g: Any, dim: int, index: Any, shape: Shape) -> Any:
     if 0 in index.shape:
         return F.zeros_of(shape, g)
     out = F.gather(g, dim, index)
+    if not shape:
+        return F.sum_to(out, shape)
     for d, n in enumerate(index.shape):
         if n != shape[d]:
             out = F.slice_backward(out, (*shape[: d + 1], *index.shape[d + 1 :])[: len(shape)], d, 0, n, 1)
@@ -78,6 +80,12 @@ def check(self: Tensor, dim: int, index: Tensor, src: Any) -> int:
     _check_shape(self, dim, index, src if isinstance(src, Tensor) else None)
     places.check_bounds(index, dim, self.shape[dim] if self.ndim else 1)
     return dim
+
+
+def in_a_row(index: Tensor, src: Any) -> Tensor:
+    """``index``; one without dimensions as a row of one, where ``src`` is a row of which it uses the first element."""
+    row = not index.ndim and isinstance(src, Tensor) and src.ndim
+    return wrap(index._a.reshape(1)) if row else index
 
 
 def _check_shape(x: Tensor, dim: int, index: Tensor, src: Tensor | None) -> None:
@@ -111,6 +119,7 @@ def scatter(
     if not isinstance(given, Tensor):
         raise_if(check_fits(given, self.dtype))
         given = as_written(given, self.dtype)
+    index = in_a_row(index, given)
     if reduce is None:
         out: Tensor = SCATTER(self, dim, index, given)
         return out
@@ -130,5 +139,5 @@ def scatter(
 @public("torch Tensor", out=True, inplace=True)
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``self`` with ``src`` added at ``out[index[i][j]][j]`` along ``dim`` (here 0), repeats included."""
-    out: Tensor = ADD(self, check(self, dim, index, src), index, src)
+    out: Tensor = ADD(self, check(self, dim, index, src), in_a_row(index, src), src)
     return out

@@ -199,7 +199,7 @@ def scatter_reduce(
     if (kind == "b" and reduce == "mean") or (kind == "c" and reduce in ("amax", "amin")):
         name = f"scatter_gather_tensor_cpu_reduce_{reduce}"
         raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_type(self.dtype)}'")
-    out: Tensor = BY_ELEMENT(self, dim, index, src, reduce, include_self)
+    out: Tensor = BY_ELEMENT(self, dim, scatter.in_a_row(index, src), src, reduce, include_self)
     return out
 
 

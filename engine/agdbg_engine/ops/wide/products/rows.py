@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....device import array_module
+from ....device import array_module, owner
 from ....dtype import cpp_type, promote_types, scalar_type
 from ....errors import raise_if
 from ....tensor import Tensor, wrap
@@ -323,14 +323,22 @@ def _pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
     return [one_dim(a, d) for d in first], [one_dim(b, d) for d in second]
 
 
+def _of_its_memory(t: Tensor, shape: tuple[int, ...]) -> Any:
+    """``t`` in another shape: no view for PyTorch, but where it has the memory of ``t`` a write to that is noticed here."""
+    made = g.unsafe_view(t, shape)
+    if owner(made._a) is owner(t._a):
+        made._storage = t._shared_storage()
+    return made
+
+
 @public("torch Tensor", out=True)
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: every element of ``self`` times all of ``other``, in blocks."""
     _tensors("kron", self=self, other=other)
     n = max(self.ndim, other.ndim)
     a, b = ((1,) * (n - t.ndim) + t.shape for t in (self, other))
-    left = g.unsafe_view(self, tuple(s for x in a for s in (x, 1)))
-    right = g.unsafe_view(other, tuple(s for y in b for s in (1, y)))
+    left = _of_its_memory(self, tuple(s for x in a for s in (x, 1)))
+    right = _of_its_memory(other, tuple(s for y in b for s in (1, y)))
     return g.unsafe_view(left * right, tuple(x * y for x, y in zip(a, b, strict=True)))
 
 
