@@ -43,6 +43,7 @@ from ..device import array_module
 from ..fused import fused
 from ..sites import user_stacklevel
 from .kernels_reduce import *  # noqa: F403 - kernels too
+from .kernels_reduce import in_single, rounded_once
 from .kernels_shape import *  # noqa: F403 - kernels too
 
 ndarray = np.ndarray
@@ -66,6 +67,8 @@ def sigmoid_elsewhere(x: Any) -> Any:
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)); the overflow of exp gives the right 0."""
+    if x.dtype.char == "e":  # in which exp overflows where the result does not vanish yet
+        return in_single(sigmoid, x)
     if type(x) is not ndarray or not x.ndim:
         return sigmoid_elsewhere(x)
     e = _negative(x)
@@ -163,6 +166,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     return where(x > 0, x, x * negative_slope)
 
 
+@rounded_once
 @fused(
     "T x, float64 beta, float64 threshold", "T out",
     "T bx = x * T(beta); out = bx > T(threshold) ? x : log1p(exp(bx)) / T(beta);",
@@ -178,6 +182,7 @@ def softplus(x: Any, beta: float, threshold: float) -> Any:
     return where(high, x, curve) if type(x) is not ndarray or high.any() else curve
 
 
+@rounded_once
 @fused(
     "T g, T x, float64 beta, float64 threshold", "T out",
     "T bx = x * T(beta); out = bx > T(threshold) ? g : g / (T(1) + exp(-bx));",
@@ -191,6 +196,7 @@ def softplus_backward(g: Any, x: Any, beta: float, threshold: float) -> Any:
     return where(high, g, s) if type(x) is not ndarray or high.any() else s
 
 
+@rounded_once
 @fused("T x", "T out", "out = x * (T(1) / (T(1) + exp(-x)));")
 def silu(x: Any) -> Any:
     """X * sigmoid(x)."""
@@ -199,6 +205,7 @@ def silu(x: Any) -> Any:
     return s
 
 
+@rounded_once
 @fused("T g, T x", "T out", "T s = T(1) / (T(1) + exp(-x)); out = g * s * (T(1) + x * (T(1) - s));")
 def silu_backward(g: Any, x: Any) -> Any:
     """``g * s * (1 + x * (1 - s))`` with ``s = sigmoid(x)``."""
@@ -211,12 +218,14 @@ def silu_backward(g: Any, x: Any) -> Any:
     return slope
 
 
+@rounded_once
 @fused("T x", "T out", "out = T(0.5) * x * (T(1) + tanh(T(0.7978845608028654) * (x + T(0.044715) * (x * x * x))));")
 def gelu_tanh(x: Any) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x ** 3)))."""
     return 0.5 * x * (1 + np.tanh(GELU * (x + 0.044715 * (x * x * x))))
 
 
+@rounded_once
 @fused(
     "T g, T x", "T out",
     "T t = tanh(T(0.7978845608028654) * (x + T(0.044715) * (x * x * x)));"
@@ -262,8 +271,8 @@ _POWERS: dict[float, Any] = {
     -0.5: rsqrt,
     1: lambda x: x.copy(),
     -1: np.reciprocal,
-    3: lambda x: x * x * x,
-    -2: lambda x: 1 / (x * x),
+    3: rounded_once(lambda x: x * x * x),
+    -2: rounded_once(lambda x: 1 / (x * x)),
 }
 
 
@@ -351,6 +360,8 @@ def keep(g: Any, mask: Any) -> Any:
 
 def tanh_grad(g: Any, result: Any) -> Any:
     """The gradient of the tanh ``result``."""
+    if g.dtype.char == "e":
+        return in_single(tanh_grad, g, result)
     if type(g) is not ndarray:
         return tanh_grad_elsewhere(g, result)
     return g * (constant(1, result) - result * result)
@@ -364,6 +375,8 @@ def tanh_grad_elsewhere(g: Any, result: Any) -> Any:
 
 def sigmoid_grad(g: Any, result: Any) -> Any:
     """The gradient of the sigmoid ``result``."""
+    if g.dtype.char == "e":
+        return in_single(sigmoid_grad, g, result)
     if type(g) is not ndarray:
         return sigmoid_grad_elsewhere(g, result)
     return g * (constant(1, result) - result) * result

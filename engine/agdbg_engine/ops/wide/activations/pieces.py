@@ -67,6 +67,7 @@ def hardsigmoid_backward(g: Any, x: Any) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 @fused(
     "T x", "T out", "T part = x + T(3); part = part < T(0) ? T(0) : part > T(6) ? T(6) : part; out = part * x / T(6);"
 )
@@ -79,6 +80,7 @@ def hardswish(x: Any) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 @fused("T g, T x", "T out", "out = x <= T(-3) ? T(0) : x < T(3) ? g * (x / T(3) + T(0.5)) : g;")
 def hardswish_backward(g: Any, x: Any) -> Any:
     """The gradient of hardswish."""

@@ -33,6 +33,7 @@ def gelu(x: Any) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 @fused("T g, T x", "T out", f"{_CDF} out = g * (cdf + x * exp(T(-0.5) * x * x) * T(0.3989422804014327));")
 def gelu_backward(g: Any, x: Any) -> Any:
     """The gradient of :func:`gelu`."""
@@ -103,6 +104,7 @@ def log_sigmoid(x: Any) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 @fused("T g, T x", "T out", "out = g / (T(1) + exp(x));")
 def log_sigmoid_backward(g: Any, x: Any) -> Any:
     """``g * sigmoid(-x)``."""
@@ -172,6 +174,7 @@ def halves(F: Any, x: Any, dim: int) -> tuple[Any, Any]:
 
 
 @kernel
+@kernels.rounded_once
 def glu(x: Any, dim: int) -> Any:
     """The first half along ``dim`` times the sigmoid of the second."""
     a, b = halves(kernels, x, dim)
@@ -179,6 +182,7 @@ def glu(x: Any, dim: int) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 def glu_backward(g: Any, x: Any, dim: int) -> Any:
     """The gradient of :func:`glu`."""
     a, b = halves(kernels, x, dim)

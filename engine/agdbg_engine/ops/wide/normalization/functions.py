@@ -9,6 +9,7 @@ import numpy as np
 
 from .... import events
 from ....backends import on_host
+from ....dtype import scalar_type
 from ....inside import unchecked
 from ....saved.strict import let_go, refuse
 from ....several import at_home
@@ -56,11 +57,13 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
     """``input / sqrt(mean(input ** 2) + eps) * weight`` over the last dimensions, of sizes ``normalized_shape``."""
     shape = _last_sizes("rms_norm", input, normalized_shape, weight, None)
     dtype = input.dtype
+    if dtype.kind not in "fc":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{scalar_type(dtype)}'")
+    x = input.to(np.dtype(np.float32)) if dtype.itemsize < 4 else input
     if eps is None:
-        eps = float(np.finfo(dtype).eps)
+        eps = float(np.finfo(x.dtype).eps)
     if not on_host(input._a) and dtype.char in "fd" and (weight is None or weight.dtype == dtype):
         return OPS["fused_rms_norm"](input, shape, weight, eps)[0]
-    x = input.to(np.dtype(np.float32)) if dtype.itemsize < 4 else input
     dims = tuple(range(-len(shape), 0))
     out = x * (g.mean_dim(x.pow(2), tuple(d % x.ndim for d in dims), True) + eps).rsqrt()
     out = out if weight is None else out * weight

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels_reduce import rounded_once
 from ..declare import formula, op, unary
 from . import blocks
 
@@ -71,7 +72,7 @@ unary("atan(self)", "AtanBackward0", "g / (self * self + 1)", value=np.arctan, w
 _inverse("asinh", "AsinhBackward0", "rsqrt(self * self + 1)", np.arcsinh)
 _inverse("acosh", "AcoshBackward0", "acosh_slope(self)", np.arccosh)
 unary("atanh(self)", "AtanhBackward0", "g / (1 - self * self)", value=np.arctanh, where=_with_arc("atanh"))
-unary("sinc(self)", "SincBackward0", "g * sinc_slope(self)", value=np.sinc, where="torch Tensor special")
+unary("sinc(self)", "SincBackward0", "g * sinc_slope(self)", value=rounded_once(np.sinc), where="torch Tensor special")
 
 op("atan2(self, other)", "Atan2Backward0", self="over_square(g * other, self, other)",
    other="over_square(g * -self, self, other)", jvp="(self_t * other - other_t * self) / (self * self + other * other)",
