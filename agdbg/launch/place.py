@@ -18,6 +18,8 @@ OUTPUT_FILE = "output.log"
 #: Why nothing was recorded, in the directory of the hub that watches the program, which says so.
 UNRECORDED_FILE = "unrecorded"
 _STEM_LIMIT = 80
+#: Bytes that a disk must have for a trace to begin there: otherwise it is full, and the trace goes elsewhere.
+_ROOM = 16 * 1024
 
 
 def holds_trace(directory: Path) -> bool:
@@ -69,7 +71,7 @@ def reserved(start: Path, stem: str, began: float) -> Path:
         began: when it was started, in seconds since the epoch.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be made, or a full disk has no room for what is written into it first.
     """
     folder = start / FOLDER
     _make_folder(folder)
@@ -80,8 +82,21 @@ def reserved(start: Path, stem: str, began: float) -> Path:
             directory.mkdir()
         except FileExistsError:
             continue
+        _need_room(directory)
         return directory
     raise AssertionError("unreachable: count() does not end")
+
+
+def _need_room(directory: Path) -> None:
+    """Write something of the size of a short trace and remove it; the new ``directory`` too, when that fails."""
+    probe = directory / ".room"
+    try:
+        probe.write_bytes(bytes(_ROOM))
+        probe.unlink()
+    except OSError:
+        probe.unlink(missing_ok=True)
+        directory.rmdir()
+        raise
 
 
 def temporary(stem: str) -> Path:

@@ -1,14 +1,18 @@
 """Disks that fill, places that cannot be written, traces that are taken by another or taken away: real ones, not pretended."""
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+from agdbg.hub.tracedir import TraceDirectory
+from agdbg.launch import place
 from agdbg.record import Facts, Recorder, Trace, TraceError
 
 SCRIPT = """\
@@ -167,3 +171,20 @@ def test_a_trace_that_is_taken_away_while_it_is_written(programs, replaced):
     assert agdbg.said == ["agdbg: the trace t was removed while the program ran: there is nothing to explain"]
     assert not (programs.directory / "t").exists() or os.listdir(programs.directory / "t") == []
     runs_as_under_python(programs, agdbg)
+
+
+def test_a_full_disk_has_no_room_for_a_trace(tmp_path, monkeypatch):
+    """Hub and program ask before they begin there: what the one found out later the other would not know."""
+
+    def full(path, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = place.reserved(tmp_path, "train", 0.0)
+    assert list(kept.iterdir()) == []
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        place.reserved(tmp_path, "train", 0.0)
+    assert [each.name for each in kept.parent.iterdir() if each.is_dir()] == [kept.name]
+    moved = TraceDirectory.for_launch(tmp_path, "train", None)
+    assert "No space left on device): the trace goes to" in moved.why_here and not moved.path.is_relative_to(tmp_path)
+    moved.tidy()
