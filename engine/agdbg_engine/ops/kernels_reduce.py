@@ -30,6 +30,16 @@ def in_single(function: Any, *args: Any) -> Any:
     return function(*map(single, args)).astype(np.float16)
 
 
+def in_float32(x: Any) -> bool:
+    """Whether ``x`` is an array of float32 on the host, whose squares may overflow or vanish where their root does not."""
+    return type(x) is np.ndarray and x.dtype.char == "f"
+
+
+def in_double(function: Any, x: Any, *args: Any) -> Any:
+    """What ``function`` of ``x``, of float32, gives when computed in double, rounded once: spreads in PyTorch on the CPU."""
+    return function(x.astype(np.float64), *args).astype(np.float32)
+
+
 def rounded_once(function: Any) -> Any:
     """The kernel ``function``, of whose results in half precision only the last is rounded."""
 
@@ -125,6 +135,8 @@ def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
     if x.dtype.char == "e":
         return in_single(var_dim, x, dim, correction, keepdim)
+    if in_float32(x):
+        return in_double(var_dim, x, dim, correction, keepdim)
     centred = x - mean_dim(x, dim, True)
     total = sum_dim(squared(centred), dim, keepdim)
     return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
@@ -135,6 +147,8 @@ def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Square root of :func:`var_dim`."""
     if x.dtype.char == "e":
         return in_single(std_dim, x, dim, correction, keepdim)
+    if in_float32(x):
+        return in_double(std_dim, x, dim, correction, keepdim)
     return np.sqrt(var_dim(x, dim, correction, keepdim))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ....fused import fused
-from ... import kernels
-from ..declare import kernel, op
+from ... import graph, kernels
+from ..declare import in_both, kernel, op
 from .row import NOTHING, activation, backward
 
 
@@ -116,6 +116,14 @@ def prelu_kernel(x: Any, weight: Any) -> Any:
     return kernels.where(x > 0, x, weight * x)
 
 
+def _prelu_weight_grad(g: Any, x: Any) -> Any:
+    """The gradient in the weight with a history; at 0 it has no slope, as in PyTorch."""
+    return graph.where(x == 0, g * 0.0, graph.drop(g * x, x > 0))  # type: ignore[attr-defined]  # a row
+
+
+in_both("prelu_weight_grad", lambda g, x: kernels.drop(g * x, x > 0), _prelu_weight_grad)
+
+
 @kernel
 def rrelu_with_noise(x: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
     """``x`` where positive, else times ``noise``, or times the mean slope when not training."""
@@ -159,13 +167,13 @@ activation(
 )  # fmt: skip
 op(
     "prelu_kernel(self, weight)", "PreluKernelBackward0", self="prelu_kernel_backward(g, self, weight)",
-    weight="drop(g * self, self > 0)", jvp="where(self >= 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
+    weight="prelu_weight_grad(g, self)", jvp="where(self >= 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
     elementwise=True, kinds="f",
 )  # fmt: skip
 op(
     "prelu_kernel_backward(grad_output, self, weight)", "PreluKernelBackwardBackward0", self=NOTHING,
-    grad_output="prelu_kernel_backward(g, self, weight)", weight="drop(g * grad_output, self > 0)", elementwise=True,
-    jvp="prelu_kernel_backward(grad_output_t, self, weight) + drop(weight_t * grad_output, self > 0)",
+    grad_output="where(self >= 0, g, g * weight)", weight="drop(g * grad_output, self >= 0)", elementwise=True,
+    jvp="where(self >= 0, grad_output_t, grad_output_t * weight) + drop(weight_t * grad_output, self >= 0)",
 )  # fmt: skip
 for _name, _node, _read in (
     ("rrelu_with_noise", "RreluWithNoiseBackward0", "self"),

@@ -97,8 +97,20 @@ class _BySlice(_ByElement):
         return self.F.index_reduce(x, self.dim, self.index, src, how, include_self)
 
 
-def _weights(F: Any, by: _ByElement, x: Any, src: Any, result: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
-    """The derivatives of a place by what it held (unless that was dropped) and by every element of the source."""
+def _weights(
+    F: Any,
+    by: _ByElement,
+    x: Any,
+    src: Any,
+    result: Any,
+    reduce: str,
+    include_self: bool,
+    ties_with_dropped: bool = True,
+) -> tuple[Any, Any]:
+    """The derivatives of a place by what it held (unless that was dropped) and by every element of the source.
+
+    An extreme that was dropped counts as a tie in backward, and not in tangents, as in PyTorch.
+    """
     one = F.ones_as(result)
     if reduce == "mean":
         count = by.add(one if include_self else one * 0, F.ones_as(src))
@@ -106,6 +118,8 @@ def _weights(F: Any, by: _ByElement, x: Any, src: Any, result: Any, reduce: str,
         return share, by.pick(share)
     if reduce in ("amax", "amin"):
         held = F.to_copy(x == result, result.dtype)
+        if not (include_self or ties_with_dropped):
+            held = by.clear(held)
         given = F.to_copy(src == by.pick(result), result.dtype)
         count = by.add(held, given)
         counts = by.pick(count)
@@ -161,7 +175,7 @@ def reduce_tangent(
     """Tangent of the result."""
     by = _by(how)(F, dim, index, src)
     if reduce != "sum":
-        of_self, of_src = _weights(F, by, x, src, result, reduce, include_self)
+        of_self, of_src = _weights(F, by, x, src, result, reduce, include_self, ties_with_dropped=False)
         x_t, src_t = x_t * of_self, src_t * of_src
     return by.add(x_t if include_self else by.clear(x_t), src_t)
 

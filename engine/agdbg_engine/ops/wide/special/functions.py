@@ -76,10 +76,10 @@ def i1e_slope(F: Any, x: Any, result: Any) -> Any:
 
 
 def _away_from_zero(F: Any, x: Any) -> tuple[Any, Any]:
-    """Where x is about 0, and x with another number there."""
+    """Where x is about 0 or, as in PyTorch, NaN; and x with another number there."""
     tiny = float(np.finfo(x.dtype).eps)
-    near = F.abs(x) <= tiny
-    return near, F.where(near, tiny, x)
+    far = F.abs(x) > tiny
+    return ~far, F.where(far, x, tiny)
 
 
 @public("special", out=True)
