@@ -32,6 +32,7 @@ SUITES = {
     "tests/engine/test_device_dtypes.py": "",
     "tests/engine/test_device_numbers.py": "",
     "tests/engine/test_devices.py": "not numpy_and_numbers",  # CuPy refuses what is not asked for by other exceptions
+    "tests/engine/test_devices_mixes.py": "",
     "tests/engine/test_mixed_devices.py": "",
     "tests/engine/test_gradcheck_device.py": "not as_many_copies",  # CuPy does not note its reads
     # skipped where there is one GPU; what is left out looks at what the strict device notes, or at its name
