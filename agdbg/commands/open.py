@@ -29,10 +29,12 @@ def execute(options: Namespace) -> int:
 
     batch.check(options)
     if options.batch:
+        from agdbg.commands.opening import opened
         from agdbg.hub.starting import start_hub
 
         lines = batch.lines_of(options)
         check(options.trace)
+        opened(options.trace)
         options.address = start_hub().client_socket
         return batch.look(options, lines)
     check(options.trace)  # one that cannot be read is refused here, before the screen changes

@@ -187,6 +187,16 @@ def test_a_trace(batch):
     assert "this is a trace" in json.loads(refused.stdout)["error"]
 
 
+def test_a_damaged_trace_is_told(batch, tmp_path):
+    """Answers about what is left look like those about a whole one."""
+    assert batch("run", "--headless", "--trace", "trace", "script.py").returncode == 0
+    records = tmp_path / "trace" / "records.bin"
+    records.write_bytes(records.read_bytes()[:700])
+    done = batch("open", "trace", "--batch", "-x", "findings")
+    assert done.returncode == 0
+    assert "agdbg: trace is damaged: records.bin: the last record is cut after 60 bytes" in done.stderr
+
+
 def test_a_program_that_runs(console_stage, batch):
     console = console_stage.console(SMALL)
     console.do("start", "next")
