@@ -9671,11 +9671,15 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
                     if events.special:
                         p_.after('mm', out, (self, mat2,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('mm', a_self, a_mat2)
                 out._fn = None
                 out._rg = False
                 if events.special:
                     p_.after('mm', out, (self, mat2,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('mm', a_self, a_mat2)
             out._fn = None
             out._rg = False
             if events.on:
@@ -9833,11 +9837,15 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
                     if events.special:
                         p_.after('mv', out, (self, vec,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('mv', a_self, a_vec)
                 out._fn = None
                 out._rg = False
                 if events.special:
                     p_.after('mv', out, (self, vec,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('mv', a_self, a_vec)
             out._fn = None
             out._rg = False
             if events.on:
@@ -9995,11 +10003,15 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
                     if events.special:
                         p_.after('dot', out, (self, tensor,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('dot', a_self, a_tensor)
                 out._fn = None
                 out._rg = False
                 if events.special:
                     p_.after('dot', out, (self, tensor,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('dot', a_self, a_tensor)
             out._fn = None
             out._rg = False
             if events.on:
@@ -10157,11 +10169,15 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
                     if events.special:
                         p_.after('bmm', out, (self, mat2,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('bmm', a_self, a_mat2)
                 out._fn = None
                 out._rg = False
                 if events.special:
                     p_.after('bmm', out, (self, mat2,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('bmm', a_self, a_mat2)
             out._fn = None
             out._rg = False
             if events.on:
@@ -10335,11 +10351,15 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
                     if events.special:
                         p_.after('addmm', out, (self, mat1, mat2,))
             else:
+                if a_self.dtype.kind == 'b':
+                    p_.refuse_bools('addmm', a_self, a_mat1, a_mat2)
                 out._fn = None
                 out._rg = False
                 if events.special:
                     p_.after('addmm', out, (self, mat1, mat2,))
         else:
+            if a_self.dtype.kind == 'b':
+                p_.refuse_bools('addmm', a_self, a_mat1, a_mat2)
             out._fn = None
             out._rg = False
             if events.on:

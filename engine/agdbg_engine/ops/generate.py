@@ -372,8 +372,9 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
 def _no_bools(row: Row, pad: str) -> Iterator[str]:
     """The refusal of bools, where nothing is recorded: else there are none."""
     if not row.bools:
+        operands = "".join(f", a_{t}" for t in row.grads) if len(row.grads) > 1 else ""
         yield f"{pad}if a_self.dtype.kind == 'b':"
-        yield f"{pad}    p_.refuse_bools({row.name!r})"
+        yield f"{pad}    p_.refuse_bools({row.name!r}{operands})"
 
 
 def _numbered(v: Variant) -> bool:

@@ -31,12 +31,33 @@ _RUNTIME = {"maximum", "minimum", "fmax", "fmin", "max_dim", "min_dim", "argmax"
 """Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""
 
 
-def refuse_bools(op: str) -> None:
-    """Raise what PyTorch raises for ``op`` of a tensor of bools."""
+def refuse_bools(op: str, *operands: Any) -> None:
+    """Raise what PyTorch raises for ``op`` of a tensor of bools; of a product by its ``operands``."""
+    if operands:
+        return refuse_product(op, *operands[-2:])
     if op == "relu":
         raise RuntimeError("Boolean inputs not supported for relu")
     raise NotImplementedError(f"\"{_OF_BOOLS[op]}\" not implemented for 'Bool'")
 
+
+def refuse_product(op: str, a: Any, b: Any) -> None:
+    """Raise what PyTorch raises for the product ``op`` of ``a`` and ``b``, bools, unless nothing is multiplied.
+
+    Small batches are multiplied by a loop of its own.
+    """
+    if op == "dot" or (a.size and b.size):
+        kernel = _PRODUCTS.get(op, op)
+        if a.ndim == 3 and op != "addbmm" and a.shape[1] * a.shape[2] * b.shape[2] >= _LARGE:
+            kernel = _PRODUCTS["mm"]
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+
+_PRODUCTS = {
+    **dict.fromkeys(("mm", "addmm", "addbmm"), "addmm_impl_cpu_"), **dict.fromkeys(("mv", "addmv"), "addmv_impl_cpu"),
+}  # fmt: skip
+"""The kernels of products that are not called as the op is."""
+_LARGE = 400
+"""Multiplications in a product of matrices from which PyTorch does not count it as small."""
 
 _OF_BOOLS = {"abs": "abs_cpu", **{name: f"{name}_vml_cpu" for name in ("floor", "ceil", "round", "trunc")}}
 

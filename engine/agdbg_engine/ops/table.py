@@ -168,15 +168,16 @@ op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g
 
 NOT_TWO_MATRICES = "a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype)"
 op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g, mat2_swapped)",
-   jvp="mm(self_t, mat2) + mm(self, mat2_t)", unless=(NOT_TWO_MATRICES, "matmul"))
-op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)")
+   jvp="mm(self_t, mat2) + mm(self, mat2_t)", unless=(NOT_TWO_MATRICES, "matmul"), bools=False)
+op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)",
+   bools=False)
 op("dot(self, tensor)", "DotBackward0", self="g * tensor", tensor="g * self",
-   jvp="dot(self_t, tensor) + dot(self, tensor_t)")
+   jvp="dot(self_t, tensor) + dot(self, tensor_t)", bools=False)
 op("bmm(self, mat2)", "BmmBackward0", self="bmm(g, transpose(mat2, 1, 2))", mat2="bmm(transpose(self, 1, 2), g)",
-   jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")
+   jvp="bmm(self_t, mat2) + bmm(self, mat2_t)", bools=False)
 op("addmm(self, mat1, mat2)", "AddmmBackward0", alias="self",
    self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g, mat2_swapped)",
-   jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)")
+   jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)", bools=False)
 
 # ----- views -----
 

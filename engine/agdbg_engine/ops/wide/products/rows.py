@@ -16,6 +16,7 @@ from ... import _generated as g
 from ... import matrix
 from ...explain import not_a_tensor, shape_error
 from ...kernels_reduce import rounded_once
+from ...refuse import refuse_product
 from ...shape import one_dim, reshape
 from ..declare import INPLACE, formula, in_both, kernel, op, public
 
@@ -119,6 +120,11 @@ def _factors(x: Tensor, beta: Any, alpha: Any) -> None:
         raise RuntimeError(f"value cannot be converted to type {cpp_type(x._a.dtype)} without overflow")
 
 
+def _no_bools(op_name: str, a: Tensor, b: Tensor) -> None:
+    if a._a.dtype.kind == "b":
+        refuse_product(op_name, a._a, b._a)
+
+
 def _tensors(op_name: str, **tensors: Any) -> None:
     for position, (name, value) in enumerate(tensors.items(), 1):
         if not isinstance(value, Tensor):
@@ -141,6 +147,7 @@ def _same(x: Tensor, *others: Tensor) -> None:
 def addmm_scaled(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:
     """``beta * self + alpha * mat1 @ mat2``, the shapes checked before."""
     _factors(self, beta, alpha)
+    _no_bools("addmm", mat1, mat2)
     x: Tensor = ADDMM(self, mat1, mat2, beta, alpha)
     return x
 
@@ -163,6 +170,7 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any =
             f"addmv input tensors must have the same dtype, but got {kinds}, and {scalar_type(vec.dtype)}"
         )
     _factors(self, beta, alpha)
+    _no_bools("addmv", mat, vec)
     x: Tensor = ADDMV(self, mat, vec, beta, alpha)
     return x
 
@@ -194,6 +202,7 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     _onto(self, (*batch1.shape[:2], batch2.shape[2]))
     _same(self, batch1, batch2)
     _factors(self, beta, alpha)
+    _no_bools("baddbmm", batch1, batch2)
     x: Tensor = BADDBMM(self, batch1, batch2, beta, alpha)
     return x
 
@@ -211,6 +220,7 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha
         a, b = scalar_type(batch1.dtype), scalar_type((batch2 if batch1.dtype == self.dtype else self).dtype)
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {a} and {b}")
     _factors(self, beta, alpha)
+    _no_bools("addbmm", batch1, batch2)
     x: Tensor = ADDBMM(self, batch1, batch2, beta, alpha)
     return x
 
@@ -247,6 +257,7 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but got "
             f"{n} and {m} elements respectively"
         )
+    _no_bools("dot", self, other)
     x: Tensor = VDOT(self, other)
     return x
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import get_default_dtype
+from ....dtype import get_default_dtype, scalar_type
 from ....tensor import Tensor
 from ..declare import OPS, formula, linear, public, unary
 from .scipy_values import by_scipy
@@ -85,5 +85,7 @@ def _away_from_zero(F: Any, x: Any) -> tuple[Any, Any]:
 @public("special", out=True)
 def ndtr(self: Tensor) -> Tensor:
     """The normal distribution function."""
+    if self.dtype.kind == "c":
+        raise NotImplementedError(f"\"erf_vml_cpu\" not implemented for '{scalar_type(self.dtype)}'")
     x = self if self.dtype.kind == "f" else self.to(get_default_dtype())
     return halved(OPS["erfc"](x * -math.sqrt(0.5)))
