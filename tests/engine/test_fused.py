@@ -223,9 +223,25 @@ def test_a_device_with_kernels_gets_them(monkeypatch):
 
 def test_other_dtypes_and_numbers_are_computed_by_numpy(monkeypatch):
     monkeypatch.setattr(strict.BACKEND, "elementwise", lambda formula: pytest.fail("asked for a kernel"))
+    x = ag.tensor([0.5, -1.0], dtype=ag.complex64, device="strict")
+    assert ag.nn.functional.silu(x).dtype == ag.complex64
+    assert ag.nn.functional.silu(ag.tensor(0.5)).shape == ()
+
+
+def test_half_precision_gets_the_kernel_of_single(monkeypatch):
+    asked = []
+
+    def elementwise(formula):
+        def kernel(*arrays):
+            asked.append((formula.name, arrays[0].dtype.char))
+            return formula.reference(*arrays)
+
+        return kernel
+
+    monkeypatch.setattr(strict.BACKEND, "elementwise", elementwise)
     x = ag.tensor([0.5, -1.0], dtype=ag.float16, device="strict")
     assert ag.nn.functional.silu(x).dtype == ag.float16
-    assert ag.nn.functional.silu(ag.tensor(0.5)).shape == ()
+    assert ("silu", "f") in asked
 
 
 def test_a_name_stands_for_one_formula():
