@@ -102,6 +102,17 @@ def expanded_gradients(T):
     return gradient.stride()
 
 
+def inference_data(T):
+    x = T.arange(2.0).view(2).requires_grad_()
+    with T.inference_mode():
+        x_data = T.ones(2)
+    x.data = x_data
+    try:
+        return (x * 2).grad_fn.name()
+    except RuntimeError as error:
+        return str(error).partition(" cannot")[0]
+
+
 def leaked_values(T):
     leaked = []
     T.func.grad(lambda x: (leaked.append(x * 2), x.sum())[1])(T.ones(2))
@@ -414,6 +425,7 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),
     "scattered-gradient": (scattered_gradient, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]),
     "half-written": (half_written, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]),

@@ -336,6 +336,9 @@ def silent():
     x.requires_grad_()
     x.grad = ag.ones_like(x)
     x.data = ag.ones_like(x)
+    x.grad_dtype = None
+    with graph.set_multithreading_enabled(False):
+        pass
     with graph.saved_tensors_hooks(lambda t: t, lambda t: t), graph.save_on_cpu():
         pass
     with graph.disable_saved_tensors_hooks("no"), ag.autograd.detect_anomaly(check_nan=False):
