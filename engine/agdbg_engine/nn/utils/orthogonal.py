@@ -87,9 +87,8 @@ class _Orthogonal(Module):
         if hasattr(self, "base"):
             self.base = _completed(tall)
             found = zeros_like(Q)
-            found.diagonal(dim1=-2, dim2=-1).fill_(
-                -1.0
-            )  # which the householder map takes to the identity, as the others
+            # The householder map takes -1 on the diagonal to the identity; the others do not read it.
+            found.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
             return found
         if self.orthogonal_map != "householder":
             raise NotImplementedError(
