@@ -162,7 +162,7 @@ def drawn(data: dict[str, Any]) -> str:
     lines += [f"| {', '.join(f'`{n}`' for n in names)} | {why} |" for why, names in data["not had"].items()]
     lines += [
         "\n## What is not there\n",
-        "A name that the engine lacks is an error of one line, which tells the reason or the nearest name.\n",
+        "A name that the engine lacks is an error of one line, which tells the reason, or the nearest name where one is near.\n",
     ]
     lines += ["| names | |", "| --- | --- |"]
     lines += [f"| {', '.join(f'`{p}`' for p in names.split())} | {why} |" for names, why in REASONS.items()]
