@@ -13,6 +13,7 @@ from ..rowwise import rowwise
 from .kernels_shape import highest
 from .kernels_shape import total as _sum
 from .layout import by_rows, in_rows
+from .moments import mean_and_squares
 
 _Shape = tuple[int, ...]
 _Dims = int | tuple[int, ...] | None
@@ -33,11 +34,6 @@ def in_single(function: Any, *args: Any) -> Any:
 def in_float32(x: Any) -> bool:
     """Whether ``x`` is an array of float32 on the host, whose squares may overflow or vanish where their root does not."""
     return type(x) is np.ndarray and x.dtype.char == "f"
-
-
-def in_double(function: Any, x: Any, *args: Any) -> Any:
-    """What ``function`` of ``x``, of float32, gives when computed in double, rounded once: spreads in PyTorch on the CPU."""
-    return function(x.astype(np.float64), *args).astype(np.float32)
 
 
 def rounded_once(function: Any) -> Any:
@@ -130,13 +126,21 @@ def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
 
 
+def mean_and_var(x: Any, dim: _Dims, correction: int, keepdim: bool) -> tuple[Any, Any]:
+    """Mean and variance along ``dim`` of an array of float32, in double."""
+    dims = tuple(range(x.ndim)) if dim is None or dim == () else (dim,) if isinstance(dim, int) else dim
+    mean, squares = mean_and_squares(x, tuple([d % x.ndim for d in dims]) if x.ndim else ())
+    var = squares / np.float64(max(numel(x.shape, dim) - correction, 0))
+    return (mean, var) if keepdim else (mean.squeeze(dims), var.squeeze(dims))
+
+
 @by_rows
 def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
     if x.dtype.char == "e":
         return in_single(var_dim, x, dim, correction, keepdim)
     if in_float32(x):
-        return in_double(var_dim, x, dim, correction, keepdim)
+        return mean_and_var(x, dim, correction, keepdim)[1].astype(np.float32)
     centred = x - mean_dim(x, dim, True)
     total = sum_dim(squared(centred), dim, keepdim)
     return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
@@ -148,7 +152,7 @@ def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     if x.dtype.char == "e":
         return in_single(std_dim, x, dim, correction, keepdim)
     if in_float32(x):
-        return in_double(std_dim, x, dim, correction, keepdim)
+        return np.sqrt(mean_and_var(x, dim, correction, keepdim)[1]).astype(np.float32)
     return np.sqrt(var_dim(x, dim, correction, keepdim))
 
 

@@ -12,7 +12,7 @@ from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
 from ...formulas import expand_dims, extreme_grad, var_grad
-from ...kernels_reduce import in_double, in_float32, mean_dim, std_dim, var_dim
+from ...kernels_reduce import in_float32, mean_and_var, mean_dim, std_dim, var_dim
 from ...layout import by_rows
 from ...reduce import spread
 from ...shape import Dims, one_dim, some_dims
@@ -23,17 +23,18 @@ from ..declare import formula, op, public
 
 @by_rows
 def _var_mean(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
-    return var_dim(x, dim, correction, keepdim), _mean(x, dim, keepdim)
+    if in_float32(x):
+        mean, var = mean_and_var(x, dim, correction, keepdim)
+        return var.astype(np.float32), mean.astype(np.float32)
+    return var_dim(x, dim, correction, keepdim), mean_dim(x, dim, keepdim)
 
 
 @by_rows
 def _std_mean(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
-    return std_dim(x, dim, correction, keepdim), _mean(x, dim, keepdim)
-
-
-def _mean(x: Any, dim: Any, keepdim: bool) -> Any:
-    """The mean, with the precision of the spread beside it."""
-    return in_double(mean_dim, x, dim, keepdim) if in_float32(x) else mean_dim(x, dim, keepdim)
+    if in_float32(x):
+        mean, var = mean_and_var(x, dim, correction, keepdim)
+        return np.sqrt(var).astype(np.float32), mean.astype(np.float32)
+    return std_dim(x, dim, correction, keepdim), mean_dim(x, dim, keepdim)
 
 
 @formula
