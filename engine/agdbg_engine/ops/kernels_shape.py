@@ -46,7 +46,13 @@ def mm(a: Any, b: Any) -> Any:
 
 def mm_left(a: Any, g: Any, swapped: bool) -> Any:
     """``a.T @ g``: gradient of ``mm(a, b)`` in b, laid out like b (column by column if ``swapped``)."""
+    if a.shape[1] * g.shape[1] >= _LARGE:
+        return np.matmul(g.T, a).T if swapped else np.matmul(a.T, g)
     return g.T.dot(a).T if swapped else a.T.dot(g)
+
+
+_LARGE = 1 << 14
+"""Elements of a product from which ``matmul`` pays: ``dot`` is quicker to call, but first fills its result with zeros."""
 
 
 def mv(a: Any, v: Any) -> Any:
