@@ -4,14 +4,15 @@ import asyncio
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.widget import Widget
 from textual.widgets import Input
 
+import agdbg_ui
 from agdbg.hub.starting import HubFailed
-from agdbg_ui import later
 from agdbg_ui import main as ways_in
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
@@ -332,8 +333,14 @@ def test_the_first_frame_waits_for_nothing_that_it_does_not_show():
     assert "agdbg_ui.panes" in loaded
     assert not loaded & {"agdbg.protocol.vendor", "agdbg.protocol.checkers", "agdbg_ui.session", "agdbg_ui.console"}
     assert {name for name in loaded if name.startswith("agdbg_ui.screens.")} == {"agdbg_ui.screens.main"}
-    later.load()
-    assert set(later._MODULES) <= set(vars(later))
+
+
+def test_all_that_is_not_loaded_before_the_first_frame_is_loaded_after_it():
+    code = "import json, sys; from agdbg_ui import later; later.load(); print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    folder = Path(agdbg_ui.__file__).parent
+    files = [each.relative_to(folder.parent).with_suffix("") for each in folder.rglob("*.py")]
+    assert {".".join(file.parts).removesuffix(".__init__") for file in files} <= set(json.loads(done.stdout))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)

@@ -45,7 +45,13 @@ from agdbg_ui.widgets.too_small import TooSmall
 from agdbg_ui.wording import emptiness, has_nodes, no_output, reading
 
 if TYPE_CHECKING:
-    from agdbg_ui.later import ConsoleRunner, Explaining, Findings, Folding, Refreshing, Session, Stopping
+    from agdbg_ui.console import ConsoleRunner
+    from agdbg_ui.explaining import Explaining
+    from agdbg_ui.finding import Findings
+    from agdbg_ui.folding import Folding
+    from agdbg_ui.refreshing import Refreshing
+    from agdbg_ui.session import Session
+    from agdbg_ui.stopping import Stopping
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
 WIDE, LEAST_COLUMNS, LEAST_ROWS = 110, 40, 10
@@ -181,14 +187,21 @@ class AgdbgApp(PaneApp):
 
     def _serve(self, session: Session) -> None:
         """Fill the panes, and keep them up to date."""
-        self._refreshing = later.Refreshing(self.post_message, session, self.lanes, self.panes)
-        self._findings, self._stopping = later.Findings(self, session), later.Stopping(self, session)
-        self._folding = later.Folding(self, session)
+        from agdbg_ui.console import ConsoleRunner
+        from agdbg_ui.explaining import Explaining
+        from agdbg_ui.finding import Findings
+        from agdbg_ui.folding import Folding
+        from agdbg_ui.refreshing import Refreshing
+        from agdbg_ui.stopping import Stopping
+
+        self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
+        self._findings, self._stopping = Findings(self, session), Stopping(self, session)
+        self._folding = Folding(self, session)
         self._first_view = session.view
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
-        self._explaining = later.Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
+        self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
-        self.commander = later.ConsoleRunner(session)
+        self.commander = ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self.panes.stops.outdate()
@@ -291,7 +304,9 @@ class AgdbgApp(PaneApp):
         work = self.session.works.newest if self.session is not None else None
         self._key_line.work = work
         self._show_empty()
-        if isinstance(self.screen, later.ExportScreen):
+        from agdbg_ui.screens.export import ExportScreen
+
+        if isinstance(self.screen, ExportScreen):
             self.screen.show_work(work)
 
     @on(messages.Refused)
@@ -304,14 +319,16 @@ class AgdbgApp(PaneApp):
 
     @on(messages.Barrier)
     def _on_barrier(self, message: messages.Barrier) -> None:
-        if isinstance(self.screen, later.Question):
+        from agdbg_ui.screens.question import Question, barrier_question
+
+        if isinstance(self.screen, Question):
             return  # it was asked already: the key was pressed twice, or this person is about to leave
 
         def answered(answer: str | None) -> None:
             if answer == "force" and self.session is not None:
                 self.session.force(message.command)
 
-        self.push_screen(later.barrier_question(message.text), answered)
+        self.push_screen(barrier_question(message.text), answered)
 
     # ----- size and focus -----
 
@@ -420,7 +437,9 @@ class AgdbgApp(PaneApp):
         if self.session is None or not self.session.filters.known:
             self.say("the hub has named no errors to stop at yet")
         else:
-            self.push_screen(later.FiltersScreen(self.session.filters))
+            from agdbg_ui.screens.filters import FiltersScreen
+
+            self.push_screen(FiltersScreen(self.session.filters))
 
     def action_to_counter(self) -> None:
         """Go where the program stands."""
@@ -449,16 +468,6 @@ class AgdbgApp(PaneApp):
     def action_turn_graph(self) -> None:
         """Show the graph in another way."""
         self.panes.turn_graph()
-
-    def action_jump_to(self, where: str) -> None:
-        """To the producer, the consumer, the root of the pass, the first bad node."""
-        if self.session is not None:
-            self._try(later.Jumps(self, self.session).to(where))
-
-    def action_mark(self) -> None:
-        """Mark the selected node; of the second one the ways to it are shown."""
-        if self.session is not None:
-            self._try(later.Jumps(self, self.session).mark())
 
     def action_resize(self, axis: Axis, by: int) -> None:
         """More or less room for the pane with the focus."""
@@ -515,22 +524,15 @@ class AgdbgApp(PaneApp):
         self.panes.show("output")
         self.output.enter_input_mode()
 
-    def action_command_palette(self) -> None:
-        """All commands, to search in."""
-        if not isinstance(self.screen, later.Palette):
-            self.push_screen(later.Palette(id="--command-palette"))
-
-    def action_help(self) -> None:
-        """All keys."""
-        self.push_screen(later.HelpScreen())
-
     @work(exclusive=True, group="explain")
     async def action_explain(self) -> None:
         """The whole explanation."""
+        from agdbg_ui.screens.page import Page
+
         if self._explaining is None:
             return
         try:
-            page = later.Page(*await self._explaining.page())
+            page = Page(*await self._explaining.page())
         except FAILURES as error:
             self.say(self.why(error), "error")
         else:
@@ -539,11 +541,15 @@ class AgdbgApp(PaneApp):
 
     def action_export(self) -> None:
         """Write the graph to a file."""
+        from agdbg_ui.exporting import export
+
         if self.session is not None:
-            later.export(self, self.session, self.say)
+            export(self, self.session, self.say)
 
     async def action_quit(self) -> None:
         """Quit; ask what becomes of a program that is alive."""
+        from agdbg_ui.screens.question import quit_question
+
         if self._is_leaving:
             return
         if len(self.screen_stack) > 1:
@@ -552,7 +558,7 @@ class AgdbgApp(PaneApp):
         if home is None or not home.view.alive:
             self._finish("leave")
         else:
-            self.push_screen(later.quit_question(f"{home.view.script} {home.view.rank}".rstrip()), self._on_quit_answer)
+            self.push_screen(quit_question(f"{home.view.script} {home.view.rank}".rstrip()), self._on_quit_answer)
 
     def end_by(self, number: int) -> None:
         """A signal ends the debugger: the program is left running. A second one waits for nothing."""
@@ -566,10 +572,12 @@ class AgdbgApp(PaneApp):
 
     @work
     async def _finish(self, answer: str | None) -> None:
+        from agdbg_ui.session import GRACE_S
+
         if answer in ("kill", "leave") and not self._is_leaving:
             self._is_leaving = True  # another answer comes too late
             if answer == "kill":
-                self.say(f"it was asked to end; if it does not in {later.GRACE_S:g} s it is killed")
+                self.say(f"it was asked to end; if it does not in {GRACE_S:g} s it is killed")
             self.exit(await self._leave(answer == "kill"))
 
     async def _leave(self, kill: bool) -> TuiResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.pane_app import PaneApp
     from agdbg_ui.session import Session
 
 #: Neighbours that are asked for.
@@ -15,7 +15,7 @@ _NEAR = 200
 class Jumps:
     """From the selected node to others."""
 
-    def __init__(self, app: AgdbgApp, session: Session) -> None:
+    def __init__(self, app: PaneApp, session: Session) -> None:
         self._app, self._session = app, session
 
     async def to(self, where: str) -> None:

@@ -14,7 +14,6 @@ from textual.notifications import Notify
 from textual.screen import Screen
 from textual.widgets import Input
 
-from agdbg_ui import later
 from agdbg_ui.control import words_of
 from agdbg_ui.losing import GONE
 from agdbg_ui.panes import Panes
@@ -120,6 +119,33 @@ class PaneApp(App[TuiResult]):
         """What to say of a request that failed."""
         is_gone = self.session is not None and self.session.view.life == "lost"
         return GONE if is_gone else words_of(error) or reason_of(error)
+
+    def action_jump_to(self, where: str) -> None:
+        """To the producer, the consumer, the root of the pass, the first bad node."""
+        from agdbg_ui.jumping import Jumps
+
+        if self.session is not None:
+            self._try(Jumps(self, self.session).to(where))
+
+    def action_mark(self) -> None:
+        """Mark the selected node; of the second one the ways to it are shown."""
+        from agdbg_ui.jumping import Jumps
+
+        if self.session is not None:
+            self._try(Jumps(self, self.session).mark())
+
+    def action_command_palette(self) -> None:
+        """All commands, to search in."""
+        from agdbg_ui.screens.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
+    def action_help(self) -> None:
+        """All keys."""
+        from agdbg_ui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
 
     # ----- what the panes say -----
 
@@ -235,7 +261,9 @@ class PaneApp(App[TuiResult]):
             stop = session.view.stop if session is not None else None
             self.say(no_value(stop, str(message.entry.get("value", ""))))
             return
-        self.push_screen(later.TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
+        from agdbg_ui.screens.tensor import TensorScreen
+
+        self.push_screen(TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
 
     @on(SourcePane.BreakpointToggled)
     def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from agdbg_ui import later
 from agdbg_ui.backend import Backend
 
 if TYPE_CHECKING:
@@ -41,7 +40,9 @@ class Turning:
 
     def session_on(self, backend: Backend) -> Session:
         """A session on a connection; while another one is seen the screen does not hear of it."""
-        session = later.Session(backend, lambda message: self._hear(session, message), self._app.clock)
+        from agdbg_ui.session import Session
+
+        session = Session(backend, lambda message: self._hear(session, message), self._app.clock)
         self.home = self.home or session
         return session
 
