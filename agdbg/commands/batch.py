@@ -240,11 +240,20 @@ class Batch:
         for note in self._console.state.taken_notes():
             tell(note)
         ended = state.ended or {}
-        if ended.get("trace") and not self._is_temporary:
-            from agdbg.commands import screen
-
-            screen.mention_trace(Path(ended["trace"]))
+        if ended.get("trace"):
+            self._leave(ended["trace"])
         return status.REFUSED if self._refusals else _status(ended)
+
+    def _leave(self, trace: str) -> None:
+        """Say where the trace is, or remove the one that was not to be kept: the program may have driven it elsewhere."""
+        if self._is_temporary:
+            from agdbg.launch import place
+
+            place.remove(trace)
+            return
+        from agdbg.commands import screen
+
+        screen.mention_trace(Path(trace))
 
     def _let_go(self) -> bool:
         """Let the program run to its end, and start it first when no command has; False when a command has told why it cannot be.

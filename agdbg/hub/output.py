@@ -37,7 +37,8 @@ class OutputLog:
         return data + self._only_in_memory(start + len(data), length - len(data))
 
     def have_spare(self, fd: int) -> None:
-        """What the file has not taken is in this one, at the same offsets; -1: there is none."""
+        """The file is there. What it has not taken is in this one, at the same offsets; -1: there is none."""
+        self._is_open()
         if fd >= 0 > self._spare:
             self._spare = os.dup(fd)
 

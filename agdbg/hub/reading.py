@@ -7,6 +7,7 @@ reader and back, the thread of the loop looks up by itself while the reader has 
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -60,6 +61,10 @@ class View:
         """
         history = self._history
         return history if history is not None and history.poll_few(FEW) else None
+
+    def move(self, directory: Path) -> None:
+        """The trace is in another directory now."""
+        self.directory, self._history = directory, None
 
     def forget(self) -> None:
         """Something was broken off in the middle of reading: it is read anew when it is asked for again."""
@@ -155,6 +160,12 @@ class Reading:
     @property
     def _is_there(self) -> bool:
         return (self.directory / TRACE_FILES[0]).is_file()
+
+    def move(self, directory: Path) -> None:
+        """The trace is in another directory now; what was asked for before is still read where it was."""
+        self.directory, self.stopped = directory, StoppedWatch(directory)
+        for worker, view in ((self.reader, self._near), (self.heavy, self._far)):
+            worker.do(partial(view.move, directory), lambda moved, error: None)
 
     def close(self) -> None:
         """End the threads when they have done what they were given."""

@@ -100,7 +100,14 @@ class Session:
         self.troubles: list[Trouble] = []
         self._growth = Growth(self)
         self.stops.on_stop = self.stops.on_resume = self._growth.soon
-        self.stops.on_ahead = self._look_ahead
+        self.stops.on_ahead, self.stops.on_recording = self._look_ahead, self._records
+
+    def _records(self, trace: Path) -> None:
+        """The program records to ``trace``, which is another one than it was when it has removed or moved that."""
+        if self.trace is not None and self.reading is not None and trace != self.trace.path.absolute():
+            self.trace.moved(trace)
+            self.reading.move(trace)
+            self.runtime.describe(trace=str(trace))
 
     def _look_ahead(self, node: int) -> None:
         if self.reading is not None:
@@ -435,6 +442,7 @@ class Session:
         """The program has ended, and all that it printed is there."""
         assert self.running is not None and self.trace is not None and self.outlet is not None
         self.outlet.finish()
+        self.trace.keep_output(self.outlet.log)
         if self.reading is not None:
             self.reading.why_nothing = f"no autograd activity recorded: {_why_nothing(self.runtime.directory)}"
         self.stops.end()

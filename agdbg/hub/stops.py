@@ -1,6 +1,7 @@
 """Where the program stands, thread by thread, and where a client stands in the recording instead."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from agdbg.agent.control import ALONE
@@ -49,6 +50,7 @@ class Stops:
         news: told what the program says of its breakpoints.
         on_stop, on_resume: called when a thread has stopped or goes on.
         on_ahead: called with the node of a stop that somebody is about to look at.
+        on_recording: called with the directory of the trace, when the program begins to record and when it goes on elsewhere.
     """
 
     def __init__(self, breakpoints: Breakpoints, tell: Tell) -> None:
@@ -60,6 +62,7 @@ class Stops:
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
         self.on_ahead: Callable[[int], object] = lambda node: None
+        self.on_recording: Callable[[Path], object] = lambda trace: None
         self.news: HitNews | None = None
         self._breakpoints, self._tell = breakpoints, tell
 
@@ -81,6 +84,8 @@ class Stops:
             self.news.unmet(value)
         elif what == "recording":
             log(f"the program records: {value}")
+            if isinstance(value, dict) and isinstance(value.get("trace"), str):
+                self.on_recording(Path(value["trace"]))
 
     def _hello(self, link: AgentLink, value: Any) -> None:
         if not isinstance(value, dict) or value.get("pid") != self.pid or type(value.get("thread")) is not int:

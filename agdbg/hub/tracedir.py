@@ -2,11 +2,12 @@
 
 import shutil
 import time
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 from agdbg.errors import InputError
-from agdbg.hub.output import OUTPUT_FILE
+from agdbg.hub.output import OUTPUT_FILE, OutputLog
 from agdbg.launch import place
 
 
@@ -23,7 +24,7 @@ class TraceDirectory:
     def __init__(self, path: Path, is_ours: bool, stem: str = "", why_here: str = "") -> None:
         self.path, self.why_here = path, why_here
         self._stem = stem or path.name
-        self._is_ours = is_ours
+        self._is_ours, self._is_moved = is_ours, False
 
     @classmethod
     def for_launch(cls, cwd: Path, stem: str, name: str | None) -> "TraceDirectory":
@@ -62,6 +63,16 @@ class TraceDirectory:
             return self.for_launch(cwd, stem, None)
         taken = (self.path.with_name(f"{self._stem}-{number}") for number in count(2))
         return TraceDirectory(place.named(str(next(path for path in taken if not path.exists()))), False, self._stem)
+
+    def moved(self, path: Path) -> None:
+        """The program has removed the directory, or given it another name; what is recorded is in ``path``."""
+        self.path, self._is_ours, self._is_moved = path, False, True
+
+    def keep_output(self, log: OutputLog) -> None:
+        """The program has ended. What it has printed is beside its trace, also where it has removed the file of that."""
+        if self._is_moved and not self.output.exists():
+            with suppress(OSError):  # there is no room: clients have seen it
+                self.output.write_bytes(log.read(0, log.size))
 
     @property
     def output(self) -> Path:

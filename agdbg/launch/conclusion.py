@@ -1,22 +1,10 @@
-"""The end of a recording: the trace is closed, and explained on standard error."""
+"""The end of a recording: the trace is explained on standard error."""
 
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agdbg.tell import tell
-
-if TYPE_CHECKING:
-    from agdbg.record import Recorder
-
-
-def close(recorder: "Recorder", exit: dict[str, object]) -> None:
-    """Close the trace; one that the program has removed is given up in silence, as :func:`explain` tells of it."""
-    if is_there(recorder.path):
-        recorder.close(exit)
-    else:
-        recorder.abandon("the program removed the trace")
 
 
 def is_there(directory: Path) -> bool:

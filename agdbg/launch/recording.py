@@ -22,6 +22,7 @@ from agdbg.ranks import with_rank
 from agdbg.tell import tell
 
 if TYPE_CHECKING:
+    from agdbg.agent.agent import Agent
     from agdbg.record import Recorder
 
 _Entry = dict[str, object]
@@ -73,6 +74,7 @@ class Recording:
         self._began = time.time()
         self._base = _current_directory()
         self._recorder: Recorder | None = None
+        self._obeyed: Agent | None = None
         self._detach: Callable[[], None] = lambda: None
         self._adapter: ModuleType | None = None
         self._unobserve: Callable[[], None] = lambda: None
@@ -154,8 +156,18 @@ class Recording:
         self._recorder, self._detach, self._adapter = recorder, adapter.detach, adapter
         self._unobserve = observe_threads(self.outcome.thread_failed)
         self._attempts.end()
+        recorder.on_moved = self._moved
+        self._have_watched(recorder.path)
+
+    def _have_watched(self, trace: Path) -> None:
         if self._sentry is not None:
-            self._sentry.watch(recorder.path, conclusion.below(recorder.path, self._base), keep=self._keep)
+            self._sentry.watch(trace, conclusion.below(trace, self._base), keep=self._keep)
+
+    def _moved(self, trace: Path) -> None:
+        """The program has moved or removed the directory of the trace, which goes on in another one."""
+        self._have_watched(trace)
+        if self._obeyed is not None and self._recorder is not None:
+            self._obeyed.tell({"recording": {"trace": str(trace)}}, self._recorder.thread())
 
     # ----- being watched by a hub that was started later -----
 
@@ -191,7 +203,8 @@ class Recording:
             return
         adapter.attach(recorder, agent, self._also)
         self.outcome.on_failure = adapter.post_mortem
-        agent.tell({"recording": {"trace": str(recorder.path), "engine": adapter.__name__}}, recorder.thread())
+        self._obeyed = agent
+        agent.tell({"recording": {"trace": str(recorder.path)}}, recorder.thread())
 
     def _new_recorder(self, program: _Entry, engine: _Entry, sees: _Entry) -> "Recorder":
         """A recorder in the directory of the trace, or in a temporary one when the disk there is full."""
@@ -244,6 +257,8 @@ class Recording:
     def _conclude(self) -> None:
         self._unhook()
         self._unobserve()
+        if self._recorder is not None:
+            self._recorder.flush()  # while the agent is there, which would tell the hub of another place
         if self._recorder is None:
             self.abandon()
             why = self._failure or self._why_nothing()
@@ -255,7 +270,7 @@ class Recording:
         try:
             self._detach()
         finally:
-            conclusion.close(self._recorder, self.outcome.as_meta())
+            self._recorder.close(self.outcome.as_meta())
         if self._agent is not None or not self._explain:
             return
         try:

@@ -40,6 +40,49 @@ class AppendFile:
             view = view[written:]
         return self.offset + len(data)
 
+    @property
+    def written(self) -> int:
+        """How many bytes there are, also those of a write that broke off; what was written for certain where nobody can tell."""
+        return os.fstat(self._fd).st_size if self._is_ours() else self.offset
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the program has removed the file; it is still there for who has it open."""
+        return self._is_ours() and not os.fstat(self._fd).st_nlink
+
+    @property
+    def moved_to(self) -> Path | None:
+        """Where the file lies now that its directory has another name; None: where it did, or nobody can tell."""
+        try:
+            if not self._is_ours() or _names(self._path, self._identity):
+                return None
+            found = Path(os.readlink(f"/proc/self/fd/{self._fd}"))
+            return found if _names(found, self._identity) else None
+        except OSError:  # only Linux tells
+            return None
+
+    def follow(self, path: Path) -> None:
+        """The file is found under ``path`` from now on."""
+        self._path = path
+
+    def saved_as(self, path: Path) -> "AppendFile":
+        """What was written so far in a new file. This one stays as it is.
+
+        Raises:
+            OSError: it cannot be made or read; nothing is left of the attempt.
+        """
+        other = AppendFile(path)
+        try:
+            while other.offset < self.offset:
+                data = os.pread(self._fd, min(_PIECE, self.offset - other.offset), other.offset)
+                if not data:
+                    raise OSError(errno.EIO, "the file was cut")
+                other.offset = other.write(data)
+        except OSError:
+            other.remove()
+            raise
+        return other
+
     def _is_ours(self) -> bool:
         try:
             return identity(self._fd) == self._identity
@@ -75,4 +118,14 @@ class AppendFile:
             self._path.unlink()
 
 
-_FLAGS = os.O_WRONLY | getattr(os, "O_BINARY", 0)
+def _names(path: Path, file: tuple[int, int]) -> bool:
+    """Whether a path leads to a file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == file
+
+
+_PIECE = 1 << 20
+_FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from zlib import crc32
 
-from agdbg.record import lifetime
+from agdbg.record import elsewhere, lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.batch import sealed
 from agdbg.record.errors import TraceError
@@ -80,6 +80,8 @@ class Recorder:
         self.append, self.pack = self._pending.append, _pack
         self.completing: list[Callable[[], None]] = []
         """What is called before a batch is written: it fills what :meth:`reserve` gave, or makes it empty. It must not raise."""
+        self.on_moved: Callable[[Path], object] = lambda path: None
+        """Called when the trace has another place, since the program has moved or removed its directory. It must not raise."""
         self._batches = self._written = self._strings_written = 0
         self._strings_checksum = 0
         self._lock = threading.RLock()
@@ -170,11 +172,12 @@ class Recorder:
         """Write everything that is pending: call it before a stop, an error, an exit. Never raises."""
         with self._lock:
             self._drain()
+            self._look_around()
 
     def close(self, exit: dict[str, object] | None = None) -> None:
         """Flush, mark the trace as complete and stop recording; ``exit`` says how the program ended."""
+        self.flush()
         with self._lock:
-            self._drain()
             if self._stopped or self._draining:
                 return
             counts = {"records": self._written, "strings": self._strings_written, "batches": self._batches}
@@ -210,6 +213,8 @@ class Recorder:
         What was written is taken off its list and the offset moved on without a call in between, where alone
         Python runs signal handlers: a ``KeyboardInterrupt`` in here neither loses nor doubles a record.
         """
+        if self._is_removed:
+            self._save_elsewhere()
         for complete in self.completing:
             complete()
         self._last_ns = perf_counter_ns()
@@ -229,27 +234,65 @@ class Recorder:
             self._in_blocks = 0
             self._written += len(data) // RECORD_SIZE
 
+    # ----- the directory of a trace is not ours alone -----
+
+    @property
+    def _is_removed(self) -> bool:
+        return self._records.is_removed or self._strings.is_removed
+
+    def _save_elsewhere(self) -> None:
+        """The program has removed the trace. What is open is still there: it goes on in another directory.
+
+        Raises:
+            OSError: there is no place for it.
+        """
+        place, self._strings, self._records = elsewhere.save(self.path.name, self._strings, self._records, self._meta)
+        self._moved(place, "removed")
+
+    def _look_around(self) -> None:
+        """Nothing is written just now: see whether the directory is still where it was; the caller holds the lock."""
+        if self._stopped or self._draining:
+            return
+        try:
+            if self._is_removed:
+                self._save_elsewhere()
+            elif (place := elsewhere.found(self._strings, self._records)) is not None:
+                self._moved(place, "moved")
+        except OSError as error:
+            self._fail(error)
+
+    def _moved(self, place: Path, what: str) -> None:
+        tell(f"the program has {what} the trace {self.path} while it was written: it goes on, whole, in {place}")
+        self.path = place
+        self.on_moved(place)
+
     def abandon(self, reason: str) -> None:
         """Stop before the program has ended, and leave word of it in ``meta.json``. Never raises."""
         with self._lock:
             self._drain()
             if not self._stopped:
-                self._stop()
                 self._note_stopped(reason)
+                self._stop()
 
     def _note_stopped(self, reason: str) -> None:
-        stopped = {"reason": reason, "records": self._written}
+        stopped = {"reason": reason, "records": self._kept()}
         try:
             if (self.path / RECORDS_FILE).exists():  # else the directory is gone, or the program's
                 rewrite_meta(self.path, {**self._meta, "stopped": stopped})
         except OSError:  # no room even for that: the trace is at least not marked as closed
             return
 
+    def _kept(self) -> int:
+        """How many records can be read: of a batch that broke off, those that came to be whole."""
+        return max(self._written, self._records.written // RECORD_SIZE - 1)
+
     def _fail(self, error: Exception) -> None:
-        self._stop()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
-        kept = f"{self.path} keeps {self._written} records"
+        kept = f"{self.path} keeps {self._kept():,} records"
+        if self._is_removed:
+            kept = f"the program has removed {self.path}, and there is no other place to keep it"
         self._note_stopped(reason)
+        self._stop()
         tell(f"recording stopped: {reason}; {kept}")
 
     def _stop(self) -> None:

@@ -162,12 +162,6 @@ def test_a_trace_that_lost_its_strings(programs):
     assert found["problems"]
 
 
-def test_a_program_that_removes_its_trace(programs):
-    ended = run(programs, FINE + "import shutil\nshutil.rmtree('t')\n", "--trace", "t")
-    assert ended.said == ["agdbg: the trace t was removed while the program ran: there is nothing to explain"]
-    assert ended.status == 0
-
-
 # ----- engines that were not recorded -----
 
 ENGINES = {

@@ -163,14 +163,44 @@ def test_a_place_that_could_not_be_used_is_good_for_another_try(tmp_path, monkey
     assert Trace.open(tmp_path / "t").closed
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_trace_that_is_taken_away_while_it_is_written(programs, replaced):
-    middle = "import shutil, os; shutil.rmtree('t', ignore_errors=True)" + ("; os.mkdir('t')" if replaced else "")
-    programs.write({"p.py": SCRIPT.format(first="", middle=middle)})
-    agdbg = programs.run(programs.agdbg_command(["p.py"], options=["--trace", "t"]))
-    assert agdbg.said == ["agdbg: the trace t was removed while the program ran: there is nothing to explain"]
-    assert not (programs.directory / "t").exists() or os.listdir(programs.directory / "t") == []
-    runs_as_under_python(programs, agdbg)
+TAKEN_AWAY = {
+    "removed": "shutil.rmtree('t')",
+    "replaced": "shutil.rmtree('t'); os.mkdir('t')",
+    "without-records": "os.remove('t/records.bin')",
+    "moved": "os.rename('t', 'elsewhere')",
+}
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("how", TAKEN_AWAY)
+def test_a_trace_that_is_taken_away_while_it_is_written_goes_on_elsewhere(programs, tmp_path, how, batch):
+    programs.write({"p.py": SCRIPT.format(first="import shutil, os", middle=TAKEN_AWAY[how])})
+    (tmp_path / "temporary").mkdir()
+    options = ["--trace", "t", *(["--batch", "-x", "start", "-x", "next"] if batch else [])]
+    agdbg = programs.run(programs.agdbg_command(["p.py"], options=options), env={"TMPDIR": str(tmp_path / "temporary")})
+    path = programs.directory / "elsewhere" if how == "moved" else next((tmp_path / "temporary").glob("agdbg-t-*"))
+    what = "moved" if how == "moved" else "removed"
+    line = f"the program has {what} the trace {programs.directory / 't'} while it was written: it goes on, whole, in {path}"
+    assert sum(line in each for each in [*agdbg.said, *agdbg.stdout.splitlines()]) == 1
+    assert agdbg.status == 7 and agdbg.said[-1].startswith("agdbg: trace: ")
+    assert (programs.directory / agdbg.said[-1].removeprefix("agdbg: trace: ")).resolve() == path
+    trace = Trace.open(path)
+    assert trace.closed and trace.problems == [] and len(Facts(trace).passes) == 400
+    if batch:
+        assert "[" in (path / "output.log").read_text()
+    else:  # Python alone makes no trace for the program to take away
+        for left in ("elsewhere", "t"):
+            shutil.rmtree(programs.directory / left, ignore_errors=True)
+        programs.write({"t/records.bin": ""})
+        runs_as_under_python(programs, agdbg)
+
+
+def test_what_is_printed_after_the_trace_is_gone_is_shown(programs, tmp_path):
+    """Nothing was printed before, so that nobody had opened the file of the output."""
+    (tmp_path / "temporary").mkdir()
+    programs.write({"p.py": "import shutil, agdbg_engine\nshutil.rmtree('t')\nprint('still here')\n"})
+    command = programs.agdbg_command(["p.py"], options=["--trace", "t", "--batch"])
+    assert "still here" in programs.run(command, env={"TMPDIR": str(tmp_path / "temporary")}).stdout
 
 
 def test_a_full_disk_has_no_room_for_a_trace(tmp_path, monkeypatch):

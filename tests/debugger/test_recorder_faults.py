@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -80,6 +81,25 @@ def test_a_disk_that_fills_in_the_middle_of_a_batch(new_recorder, disk, capfd, r
     kept = trace.records[trace.kinds == Kind.TENSOR].tolist()
     assert [row[1] for row in kept] == list(range(len(kept)))
     assert [trace.text(row[4]) for row in kept] == [f"name {row[1]}" for row in kept]
+
+
+def test_a_disk_that_fills_in_the_first_batch_counts_what_it_keeps(new_recorder, disk, capfd):
+    recorder = new_recorder()
+    left = 10_000
+
+    def small(fd, data):
+        nonlocal left
+        size = min(left, len(data))
+        left -= size
+        return disk.real(fd, data[:size]) if size else full(fd, data)
+
+    disk.write = small
+    for number in range(1000):
+        born(recorder, number)
+    recorder.flush()
+    kept = len(Trace.open(recorder.path).records)
+    assert kept == 10_000 // 64 and f"keeps {kept} records" in capfd.readouterr().err
+    assert Trace.open(recorder.path).meta["stopped"]["records"] == kept
 
 
 def test_short_writes_are_continued(new_recorder, disk):
@@ -197,14 +217,42 @@ def test_meta_that_cannot_be_replaced_at_close(new_recorder, monkeypatch, capfd)
     ]
 
 
-def test_a_trace_that_is_removed_while_it_is_written(new_recorder, capfd):
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Where temporary directories go."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    return tmp_path / "temporary"
+
+
+def test_a_trace_that_is_removed_while_it_is_written_is_kept_elsewhere(new_recorder, elsewhere, capfd):
+    recorder, moved = new_recorder(), []
+    recorder.on_moved, removed = moved.append, recorder.path
+    for number in range(4):
+        recorder.emit(head(Kind.BORN), number, 0, recorder.text(f"name {number}"), 0, 0, 0, 0)
+        if number == 1:
+            recorder.flush()
+            shutil.rmtree(removed)
+    recorder.close()
+    assert moved == [recorder.path] and recorder.path.parent == elsewhere and not removed.exists()
+    trace = Trace.open(recorder.path)
+    assert trace.closed and trace.problems == [] and numbers(recorder.path) == [0, 1, 2, 3]
+    assert [trace.text(number) for number in range(1, 5)] == [f"name {number}" for number in range(4)]
+    assert capfd.readouterr().err == (
+        f"agdbg: the program has removed the trace {removed} while it was written: it goes on, whole, in {recorder.path}\n"
+    )
+
+
+def test_a_trace_that_is_removed_and_has_no_other_place(new_recorder, elsewhere, capfd):
     recorder = new_recorder()
-    for file in recorder.path.iterdir():
-        file.unlink()
-    recorder.path.rmdir()
+    shutil.rmtree(recorder.path)
+    elsewhere.rmdir()
     born(recorder, 1)
     recorder.close()
-    assert capfd.readouterr().err.startswith("agdbg: recording stopped: No such file or directory")
+    elsewhere.mkdir()  # pytest wants it
+    said = capfd.readouterr().err
+    assert said.startswith("agdbg: recording stopped: No such file or directory; the program has removed ")
+    assert said.count("\n") == 1 and "keeps" not in said
 
 
 LIMITED = """
