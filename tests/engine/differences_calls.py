@@ -102,6 +102,13 @@ def expanded_gradients(T):
     return gradient.stride()
 
 
+def negative_size(T):
+    try:
+        return tuple(T.ones(1).expand(-3, 0).shape)
+    except RuntimeError as error:
+        return str(error)
+
+
 def inference_data(T):
     x = T.arange(2.0).view(2).requires_grad_()
     with T.inference_mode():
@@ -416,6 +423,7 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "negative-size": (negative_size, (-3, 0), "The expanded size of the tensor (-3) isn't allowed"),
     "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),
     "scattered-gradient": (scattered_gradient, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]),

@@ -185,6 +185,15 @@ def broadcast_error(shapes: list[Shape]) -> Exception | None:
     return None
 
 
+def check_exponential(dtype: np.dtype[Any]) -> None:
+    """Refuse to draw exponential numbers in a ``dtype`` that has no fractions."""
+    if dtype.kind != "f":
+        raise shape_error(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you specified "
+            f"{scalar_type(dtype)}"
+        )
+
+
 def expand_error(dtype: np.dtype[Any], have: Shape, want: Shape) -> Exception | None:
     """Why a tensor of shape ``have`` does not broadcast to ``want`` (-1 keeps a size); ``None`` when it does."""
     lead = len(want) - len(have)
@@ -203,5 +212,9 @@ def expand_error(dtype: np.dtype[Any], have: Shape, want: Shape) -> Exception | 
             return shape_error(
                 f"The expanded size of the tensor ({size}) must match the existing size ({have[i - lead]}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(want)}.  Tensor sizes: {list(have)}"
+            )
+        elif size < -1:
+            return shape_error(
+                f"The expanded size of the tensor ({size}) isn't allowed in dimension {i}: only -1 keeps a size"
             )
     return None

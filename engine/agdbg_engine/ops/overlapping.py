@@ -32,7 +32,7 @@ _READ_FIRST = frozenset(("fill_", "index_fill_", "masked_fill_"))
 _WITH_FIRST = frozenset(("addmm", "addmv", "addbmm", "baddbmm"))
 """Ops that add to their first operand, element by element, what they have made of the others as a whole."""
 
-_RUNNING = frozenset(("cumprod", "cumsum", "logcumsumexp"))
+RUNNING = frozenset(("cumprod", "cumsum", "logcumsumexp"))
 """Ops that go along a dimension of their operand."""
 
 _AS_A_WHOLE = frozenset((
@@ -76,7 +76,7 @@ def check_partial(t: Tensor, operands: Sequence[Any], name: str = "") -> None:
     """Refuse to write ``t``, the ``out`` of function ``name``, where an operand shares some of its memory but is not all of it,
     element by element.
     """
-    if name in _WITH_FIRST or name in _RUNNING or not as_a_whole(name, len(operands)):
+    if name in _WITH_FIRST or name in RUNNING or not as_a_whole(name, len(operands)):
         check_operands(t, "", tuple(operands[:1] if name in _WITH_FIRST else operands))
 
 
@@ -86,7 +86,7 @@ def as_a_whole(name: str, operands: int) -> bool:
     """
     if name in ("max", "min"):
         return operands == 1
-    return name.removeprefix("linalg_") in _AS_A_WHOLE or name in _WITH_FIRST or name in _RUNNING
+    return name.removeprefix("linalg_") in _AS_A_WHOLE or name in _WITH_FIRST or name in RUNNING
 
 
 def _by_one_mask(args: tuple[Any, ...]) -> bool:

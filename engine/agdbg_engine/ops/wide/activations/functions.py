@@ -16,7 +16,7 @@ from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import reduce
-from ...explain import shape_error
+from ...explain import check_exponential, shape_error
 from ...inplace import inplace as written
 from ...shape import one_dim
 from ..declare import OPS, public
@@ -236,6 +236,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """Softmax of ``(logits + Gumbel noise) / tau``; ``hard``: 1 at the largest and 0 elsewhere, with the same gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=user_stacklevel())
+    check_exponential(logits.dtype)
     noise = generator(None, logits._a).gumbel(size=logits.shape).astype(logits.dtype)
     soft = reduce.softmax((logits + wrap(noise)) / tau, dim)
     if not hard:

@@ -294,9 +294,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         x: Tensor = into(tensordot, (a, b, dims), {"out": out})
         return x
     _tensors("tensordot", a=a, b=b)
-    first, second = _pairs(a, b, dims)
+    pairs = _pairs(a, b, dims)
+    if a.dtype != b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    first, second = ([one_dim(x, d) for d in side] for x, side in zip((a, b), pairs, strict=True))
     size, left, right = 1, a, b
-    for i, j in zip(first, second, strict=True):
+    for i, j, *said in zip(first, second, *pairs, strict=True):
         n, m = a.shape[i], b.shape[j]
         if m == 1 != n:
             left = g.sum_dim(left, i, True).to(left.dtype)
@@ -304,7 +307,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
             right = g.sum_dim(right, j, True).to(right.dtype)
         elif n != m:
             raise shape_error(
-                f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size {m} in dim {j}"
+                f"contracted dimensions need to match, but first has size {n} in dim {said[0]} and second has size {m} "
+                f"in dim {said[1]}"
             )
         else:
             size *= n
@@ -320,6 +324,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
 
 
 def _pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
+    """The dimensions of each that are summed over together, as they were given."""
     if isinstance(dims, Tensor):
         dims = dims.item() if dims.numel() == 1 else dims.tolist()
     if isinstance(dims, int):
@@ -331,7 +336,7 @@ def _pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
     first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(first) != len(second):
         raise shape_error("both dimension lists should have same length")
-    return [one_dim(a, d) for d in first], [one_dim(b, d) for d in second]
+    return first, second
 
 
 def _of_its_memory(t: Tensor, shape: tuple[int, ...]) -> Any:

@@ -11,7 +11,7 @@ from ....backends import on_host
 from ....dtype import cpp_type, scalar_type
 from ....inside import check_write as check_captured
 from ....tensor import Tensor
-from ...explain import shape_error
+from ...explain import check_exponential, shape_error
 from ...inplace import inplace
 from ..declare import op, public
 
@@ -118,11 +118,7 @@ def _limits(op: str, given: tuple[Any, ...], named: dict[str, Any], default: tup
 @public("Tensor")
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
     """Exponential numbers with the rate ``lambd``, in place."""
-    if self.dtype.kind != "f":
-        raise shape_error(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you specified "
-            f"{scalar_type(self.dtype)}"
-        )
+    check_exponential(self.dtype)
     _positive("exponential_", "lambda", lambd)
     return written(self, "exponential_", EXPONENTIAL, lambd, generator=generator)
 

@@ -140,11 +140,14 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else list(tensors)
     if not given:
         raise shape_error("meshgrid expects a non-empty TensorList")
+    for i, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
     for t in given:
         if t.ndim > 1:
             raise shape_error(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
     if any(t.dtype != given[0].dtype for t in given):
-        raise shape_error("torch.meshgrid expects all tensors to have the same dtype")
+        raise shape_error("meshgrid expects all tensors to have the same dtype")
     if any(not same_place(t._a, given[0]._a) for t in given):
         raise RuntimeError("meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
