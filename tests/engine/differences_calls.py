@@ -103,10 +103,7 @@ def expanded_gradients(T):
 
 
 def negative_size(T):
-    try:
-        return tuple(T.ones(1).expand(-3, 0).shape)
-    except RuntimeError as error:
-        return str(error)
+    return tuple(T.ones(1).expand(-3, 0).shape)
 
 
 def inference_data(T):
@@ -423,7 +420,7 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
-    "negative-size": (negative_size, (-3, 0), "The expanded size of the tensor (-3) isn't allowed"),
+    "negative-size": (negative_size, (-3, 0), RuntimeError),
     "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),
     "scattered-gradient": (scattered_gradient, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]),
