@@ -1,7 +1,7 @@
 """Hostile text made fit to draw: source lines, op and file names may hold anything."""
 
 from functools import lru_cache
-from unicodedata import category, combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _UNSHOWABLE = "\N{REPLACEMENT CHARACTER}"
@@ -31,7 +31,7 @@ def columns(text: str) -> int:
 
 
 def _columns_of(character: str) -> int:
-    if combining(character):
+    if category(character) in ("Mn", "Me") or "\N{HANGUL JUNGSEONG FILLER}" <= character < "\u1200":
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
 
@@ -64,4 +64,7 @@ def shorten_start(text: str, limit: int) -> str:
     line = printable(" ".join(text.split()))
     if columns(line) <= limit:
         return line
-    return ELLIPSIS + cut(line[::-1], limit - 1)[::-1]
+    tail = cut(line[::-1], limit - 1)[::-1]
+    while tail and not columns(tail[0]):  # no mark without what it stands on
+        tail = tail[1:]
+    return ELLIPSIS + tail

@@ -5,11 +5,13 @@ from typing import get_args
 
 import pytest
 from agdbg_tests_driving import drive
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg.protocol.vendor import State
 from agdbg_ui.pages import PAGE, Pages
-from agdbg_ui.text import fit
+from agdbg_ui.text import cells, fit
 from agdbg_ui.themes import node_look
 from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, widen
@@ -126,6 +128,7 @@ def test_parameters_yield_to_the_number_of_the_line():
     assert "a.py:3" in text
 
 
+SHAPE = {"shape": "float32[4]"}
 KNOWN = {"shape": "float32[512, 48]", "module": "blocks.1.net", "saved": 3 << 20, "gradient": 2.5e-4}
 WEIGHT = [{"text": "blocks.1.net.weight", "node": 9, "state": "ran"}]
 
@@ -171,6 +174,24 @@ def test_the_height_of_a_norm_tells_its_power_of_ten():
     norms = [0.0, 1e-9, 2e-5, 2e-4, 2e-3, 2e-2, 0.2, 2.0, 2e5]
     texts = texts_of([row(gradient=norm) for norm in norms] + [row(gradient=1.0, bad=True), row()], width=60)
     assert [text.split()[2] for text in texts] == [*"0▁▂▃▄▅▆▇█!", "a.py:3"]
+
+
+def test_a_long_op_is_whole_where_nothing_else_takes_the_room():
+    long = "NearestNeighbourUpsampleBackward"
+    assert f" {long} " in text_of(row(op=long), width=80)
+    assert f" {long} " not in text_of(row(op=long), width=44)
+    assert "a.py:3 y = x * w" in text_of(row(op=long), width=68)
+
+
+WIDE = st.text(alphabet="a.漢👍🏽❤\ufe0f\u0301็ \t[b]\x1b", max_size=30)
+
+
+@given(ops=st.lists(WIDE, min_size=2, max_size=4), module=WIDE, name=WIDE, text=WIDE, width=st.integers(40, 220))
+def test_columns_stand_below_each_other_whatever_is_in_them(ops, module, name, text, width):
+    badges = [{"text": name, "node": 9, "state": "ran"}]
+    shown = texts_of([row(op=op, module=module, badges=badges, text=text, **SHAPE) for op in ops], width=width)
+    assert all(cells(line) <= width for line in shown)
+    assert len({cells(line.partition(":3")[0]) for line in shown}) == 1
 
 
 def test_columns_stand_below_each_other():

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from agdbg_ui.ink import PLAIN, Ink
 from agdbg_ui.terminal import COLUMNS, Line, TerminalLines
+from agdbg_ui.text import cells
 
 BITS = [
-    "a", "bc", "漢", "é", "\n", "\r\n", "\r", "\b", "\t", "\x07", "\x0c", "\x1b", "[", "]", "0;t", "m", "K", "\\", ";", "31", "?2004h",
+    "a", "bc", "漢", "é", "\u0301", "❤\ufe0f", "👍🏽", "ｱﾞ", "\u3164", "\n", "\r\n", "\r", "\b", "\t", "\x07", "\x0c", "\x1b", "[", "]", "0;t", "m", "K", "\\", ";", "31", "?2004h",
     "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b[2K", "\x1b[1K", "\x1b[5A", "\x1b[?2004h", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1b(B", "\x9b", "\u202e", "\x1bP1$r",
 ]  # fmt: skip
 STREAMS = st.lists(st.sampled_from(BITS), max_size=30).map("".join) | st.text(max_size=30)
@@ -50,6 +51,12 @@ def test_lines_are_fit_to_show_and_their_runs_cover_them(stream):
         assert sum(length for length, _ in line.runs) == len(line.text)
 
 
+@given(STREAMS)
+def test_columns_are_those_of_cells(stream):
+    terminal = fed(stream + "\x18\r" + 200 * "x")
+    assert cells(terminal.partial.text) == 200
+
+
 @pytest.mark.parametrize(
     ("stream", "lines"),
     [
@@ -57,6 +64,16 @@ def test_lines_are_fit_to_show_and_their_runs_cover_them(stream):
         ("one\r\ntwo\r\n", ["one", "two", ""]),
         ("  0%\r 50%\r100%\n", ["100%", ""]),
         ("longer\rshort", ["shortr"]),
+        ("漢字\rab", ["ab字"]),
+        ("漢字\ra", ["a 字"]),
+        ("ab字\r漢", ["漢字"]),
+        ("a漢\r字", ["字 "]),
+        ("漢\b\x1b[K", [" "]),
+        ("漢\ta\n1234\ta", ["漢      a", "1234    a"]),
+        ("e\u0301\ta", ["e\u0301       a"]),
+        ("e\r\n\u0301e\u0301", ["e", "e\u0301"]),
+        ("漢\u0301\rb", ["b "]),
+        ("e" + 20 * "\u0301", ["e" + 8 * "\u0301"]),
         ("longer\r\x1b[Kshort", ["short"]),
         ("longer\x1b[2K\rshort", ["short"]),
         ("abcd\b\bX", ["abXd"]),

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agdbg.render.clean import ELLIPSIS
 from agdbg_ui.text import (
     cells,
     crop,
+    expand,
     fair_share,
     fit,
     pad,
@@ -51,6 +53,36 @@ def test_what_is_shared_fairly_fits(lengths, room):
     most = fair_share(lengths, room)
     assert sum(min(each, most) for each in lengths) <= room or most == 0
     assert most == max(lengths) or sum(min(each, most + 1) for each in lengths) > room
+
+
+#: What is wide, stands on what is before it, or takes other cells beside others.
+WIDE = st.text(alphabet="ab.\t 漢ｱﾞ👍🏽❤⌚\ufe0f\ufe0e\u0301\u20e3็ก1👩\u200d🇩🇪\u3164\u1112\u1161\u11ab\u202e\x1b")
+
+
+@given(WIDE, WIDE)
+def test_beside_other_text_it_is_as_wide_as_alone(text, other):
+    assert cells(safe(text + other)) == cells(safe(text)) + cells(safe(other))
+    assert safe(text + other) == safe(text) + safe(other)
+
+
+@given(WIDE, st.integers(1, 30))
+def test_no_mark_is_cut_from_what_it_stands_on(text, width):
+    line = safe("a" + text)
+    for made in (shorten(line, width), shorten_start(line, width), shorten_name(line, width)):
+        assert made == line or made.count(ELLIPSIS) == 1
+        before, cut, after = made.partition(ELLIPSIS)
+        assert line.startswith(before) and line.endswith(after)
+        assert not cut or not after or cells(after[0])
+        assert not cut or cells(line[len(before)])
+    assert all(cells(part[0]) for part in wrap(line, max(width, 2)))
+
+
+@given(WIDE, st.integers(1, 8))
+def test_after_a_tab_columns_line_up(text, tab):
+    *parts, last = text.split("\t")
+    shown = safe(expand(text, tab))
+    assert not parts or not (cells(shown) - cells(safe(last))) % tab
+    assert "\t" not in shown and len(shown.split()) == len(safe(text).replace("␉", " ").split())
 
 
 @given(st.text(), WIDTHS)
@@ -109,6 +141,7 @@ def test_the_end_is_cut(text, width, shown):
 def test_the_beginning_is_cut():
     assert shorten_start("/home/me/train/model.py:14", 12) == "…model.py:14"
     assert shorten_start("漢字漢字", 5) == "…漢字"
+    assert shorten_start("กกก็", 2) == "…ก็"
 
 
 def test_a_cut_is_marked_in_the_style_of_what_it_cuts():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.cache import LRUCache
 
-from agdbg_ui.text import Pieces, safe
+from agdbg_ui.text import Pieces, expand, safe
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]  # it has no types
@@ -87,7 +87,7 @@ class Highlighter:
 
 
 def _shown(line: str) -> str:
-    return safe(line[:COLUMNS].expandtabs(_TAB))
+    return safe(expand(line[:COLUMNS], _TAB))
 
 
 def _by_line(tokens: "Iterator[tuple[_TokenType, str]]", count: int) -> Iterator[Pieces]:

@@ -7,18 +7,21 @@ anywhere between two pieces of the output: any split of a stream gives the same 
 
 import re
 from collections import deque
+from functools import lru_cache
 from typing import NamedTuple
 
 from agdbg_ui.ink import PLAIN, Ink
-from agdbg_ui.text import safe
+from agdbg_ui.text import cells, safe
 
 #: Lines that are kept.
 LINES = 10_000
-#: Characters of a line; a longer one goes on in the next, as on a terminal.
+#: Cells of a line; a longer one goes on in the next, as on a terminal.
 COLUMNS = 4096
 #: Characters of one piece that are looked at for each line that is kept; of a longer piece only the end is read.
 _READ_PER_LINE = 200
 _TAB = 8
+#: Marks that one character may have; more make no text readable.
+_MARKS = 8
 
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
@@ -31,6 +34,10 @@ _TOKEN = re.compile(
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]{0,256}[ -/]{0,16}|[\]PX^_][^\x07\x18\x1b\n]*\x1b?|[ -/]{0,16})\Z")
 _STRING = re.compile(r"\x1b([\]PX^_])[^\x1b]*")
 _SGR = re.compile(r"\x1b\[([0-?]*)m")
+
+
+#: Cells of a character.
+_width = lru_cache(maxsize=16384)(cells)
 
 
 class Line(NamedTuple):
@@ -54,7 +61,8 @@ class TerminalLines:
         #: All finished lines there ever were.
         self.total = 0
         self._ink = PLAIN
-        self._characters: list[str] = []
+        #: What stands in each cell of the line that is being written: a character with its marks, "" behind a wide one.
+        self._cells: list[str] = []
         self._inks: list[Ink] = []
         self._column = 0
         self._pending = ""
@@ -67,7 +75,7 @@ class TerminalLines:
     @property
     def partial(self) -> Line:
         """The line that is being written: the prompt of a program that waits for input."""
-        return _line(self._characters, self._inks)
+        return _line(self._cells, self._inks)
 
     def feed(self, text: str) -> None:
         """Take a piece of the output."""
@@ -97,16 +105,18 @@ class TerminalLines:
         """Write the rest of a line and end it."""
         if segment.endswith("\r"):
             segment = segment[:-1]
-        if not self._column and not self._characters and len(segment) <= COLUMNS and segment.isprintable():
-            self._append(Line(segment, ((len(segment), self._ink),) if segment else ()))
-            return
+        if not self._column and not self._cells and 2 * len(segment) <= COLUMNS and segment.isprintable():
+            text = safe(segment)
+            if text.isascii() or all(map(_width, text)):  # no mark has to find what it stands on
+                self._append(Line(text, ((len(text), self._ink),) if text else ()))
+                return
         self._write(segment)
         self._end_line()
 
     def _write(self, segment: str) -> str:
         """Act on text that has no line end in it; returns the unfinished sequence at its end."""
         if segment.isprintable():
-            self._put(segment)
+            self._put(safe(segment))
             return ""
         for match in _TOKEN.finditer(segment):
             if segment[match.start()] == "\x1b" and _UNFINISHED.match(segment, match.start()):
@@ -136,55 +146,82 @@ class TerminalLines:
             self._end_line()
 
     def _put(self, text: str) -> None:
-        while len(text) > (room := COLUMNS - self._column):
-            self._overwrite(text[:room])
-            self._end_line()
-            text = text[room:]
-        if text:
-            self._overwrite(text)
+        if text.isascii():
+            while len(text) > (room := COLUMNS - self._column):
+                self._overwrite(list(text[:room]))
+                self._end_line()
+                text = text[room:]
+            if text:
+                self._overwrite(list(text))
+            return
+        for character in text:
+            width = _width(character)
+            if not width:
+                self._mark(character)
+                continue
+            if self._column + width > COLUMNS:
+                self._end_line()
+            self._overwrite([character, *[""] * (width - 1)])
 
-    def _overwrite(self, text: str) -> None:
+    def _overwrite(self, written: list[str]) -> None:
         self._reach(self._column)
-        end = self._column + len(text)
-        self._characters[self._column : end] = text
-        self._inks[self._column : end] = [self._ink] * len(text)
+        end = self._column + len(written)
+        self._halve(self._column)
+        self._halve(end)
+        self._cells[self._column : end] = written
+        self._inks[self._column : end] = [self._ink] * len(written)
         self._column = end
 
+    def _mark(self, mark: str) -> None:
+        """Put a mark on the character before the cursor; one that has none before it stands on nothing, and is not shown."""
+        at = self._column - 1
+        if 0 <= at < len(self._cells):
+            at -= not self._cells[at]  # the second cell of a wide one
+            if len(self._cells[at]) <= _MARKS:
+                self._cells[at] += mark
+
+    def _halve(self, column: int) -> None:
+        """Of a wide character that is written over, or erased, from its second cell on, or up to it, nothing is left."""
+        if 0 < column < len(self._cells) and not self._cells[column]:
+            self._cells[column - 1 : column + 1] = "  "
+
     def _reach(self, column: int) -> None:
-        missing = column - len(self._characters)
-        self._characters += " " * missing
+        missing = column - len(self._cells)
+        self._cells += " " * missing
         self._inks += [PLAIN] * missing
 
     def _erase(self, params: str) -> None:
         """Erase from the cursor to the end of the line, to its beginning, or all of it."""
         if params == "1":
-            before = min(self._column + 1, len(self._characters))
-            self._characters[:before] = " " * before
+            before = min(self._column + 1, len(self._cells))
+            self._halve(before)
+            self._cells[:before] = " " * before
             self._inks[:before] = [PLAIN] * before
         elif params in ("", "0", "2"):
             start = 0 if params == "2" else self._column
-            del self._characters[start:], self._inks[start:]
+            self._halve(start)
+            del self._cells[start:], self._inks[start:]
 
     def _end_line(self) -> None:
         self._append(self.partial)
         self._clear()
 
     def _clear(self) -> None:
-        self._characters, self._inks, self._column = [], [], 0
+        self._cells, self._inks, self._column = [], [], 0
 
     def _append(self, line: Line) -> None:
         self.lines.append(line)
         self.total += 1
 
 
-def _line(characters: list[str], inks: list[Ink]) -> Line:
+def _line(written: list[str], inks: list[Ink]) -> Line:
     runs: list[tuple[int, Ink]] = []
-    for ink in inks:
+    for cell, ink in zip(written, inks, strict=True):
         if runs and (runs[-1][1] is ink or runs[-1][1] == ink):
-            runs[-1] = (runs[-1][0] + 1, ink)
+            runs[-1] = (runs[-1][0] + len(cell), ink)
         else:
-            runs.append((1, ink))
-    return Line("".join(characters), tuple(runs))
+            runs.append((len(cell), ink))
+    return Line("".join(written), tuple(runs))
 
 
 def _forget_payload(sequence: str) -> str:

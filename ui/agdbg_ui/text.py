@@ -14,6 +14,13 @@ _CHARACTERS_PER_CELL = 8
 #: Cells that the beginning of a name keeps when its middle is cut.
 _LEAST_HEAD = 3
 
+#: What terminals disagree about: to some of them a choice of how a character looks, or a colour of skin, takes cells of its own,
+#: so the character stands alone; letters that show nothing are marked.
+_UNSTEADY = {
+    **dict.fromkeys([*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400), *range(0xE0100, 0xE01F0)]),
+    **dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), "\N{REPLACEMENT CHARACTER}"),
+}
+
 #: Text and the style it is shown in, in the words of Textual's styles ("bold $text-error"); "" is the pane's own.
 Piece = tuple[str, str]
 #: One line of the screen.
@@ -26,8 +33,22 @@ def cells(text: str) -> int:
 
 
 def safe(text: str) -> str:
-    """The text on one line: controls as their pictures, surrogates and bidi marks as U+FFFD."""
-    return text if text.isprintable() else printable(text)
+    """The text on one line, as wide on every terminal: controls as their pictures, surrogates and bidi marks as U+FFFD."""
+    if not text.isprintable():
+        text = printable(text)
+    return text if text.isascii() else text.translate(_UNSTEADY)
+
+
+def expand(text: str, tab: int = 8) -> str:
+    """The text with blanks up to every `tab` cells in place of tabs; lines begin anew."""
+    if text.isascii() or "\t" not in text:
+        return text.expandtabs(tab)
+    return "\n".join(_expanded(line, tab) for line in text.split("\n"))
+
+
+def _expanded(line: str, tab: int) -> str:
+    *parts, last = line.split("\t")
+    return "".join(part + " " * (tab - cells(safe(part)) % tab) for part in parts) + last
 
 
 def reason_of(error: BaseException) -> str:
@@ -63,10 +84,11 @@ def shorten_start(text: str, width: int) -> str:
         return line
     if width <= 0:
         return ""
-    tail = line[-(width - 1) :] if width > 1 else ""
-    while cells(tail) >= width and tail:
-        tail = tail[1:]
-    return ELLIPSIS + tail
+    at = len(line) - (width - 1) * _CHARACTERS_PER_CELL if width > 1 else len(line)
+    at = max(at, 0)
+    while at < len(line) and (cells(line[at:]) >= width or not cells(line[at])):  # no mark without what it stands on
+        at += 1
+    return ELLIPSIS + line[at:]
 
 
 def shorten_name(text: str, width: int) -> str:

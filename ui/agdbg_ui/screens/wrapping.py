@@ -6,7 +6,7 @@ from textwrap import wrap
 from rich.table import Table
 from rich.text import Text
 
-from agdbg_ui.text import cells, safe, shorten
+from agdbg_ui.text import cells, expand, safe, shorten
 
 #: A label and the blanks behind it, or a list's number, or just the indent: what follows is wrapped under its beginning.
 _LEAD = re.compile(r" *(?:[\w ]{1,12}?  +|\d+\. )?")
@@ -16,7 +16,7 @@ _CARETS = re.compile(r"\s*\^+\s*")
 
 def fitted(text: str, width: int) -> str:
     """Text of the program or about it, made harmless, in lines of at most `width` cells where words allow."""
-    lines = [safe(line) for line in text.expandtabs().split("\n")]
+    lines = [safe(line) for line in expand(text).split("\n")]
     following = [*lines[1:], ""]
     return "\n".join(
         _fit(line, width, bool(_CARETS.fullmatch(after))) for line, after in zip(lines, following, strict=True)

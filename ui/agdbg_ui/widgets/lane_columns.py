@@ -52,7 +52,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.lanes, self.ops, self.badges = 1, _LEAST_OP, 0
-        self._own_badges = self._stems = 0
+        self._own_badges = self._stems = self._titles = 0
         self._names = self._digits = 0
         self._shapes = self._typed = self._modules = 0
         self._texts = 0
@@ -62,8 +62,8 @@ class Columns:
     def widen(self, row: Row, badges: int, own: int) -> None:
         """Make room for a row; its badges take so many cells, beside the name of its module so many."""
         self.lanes = max(self.lanes, len(row["cells"]))
-        title = len(row["op"]) + (len(UNFOLDS) if row["count"] > 1 else 0)
-        self.ops = max(self.ops, min(title, _MOST_OP))
+        title = cells(safe(row["op"])) + (len(UNFOLDS) if row["count"] > 1 else 0)
+        self.ops, self._titles = max(self.ops, min(title, _MOST_OP)), max(self._titles, title)
         self._stems = max(self._stems, min(len(SUFFIX.sub("", row["op"])), _MOST_STEM))
         self.badges, self._own_badges = max(self.badges, badges), max(self._own_badges, own)
         self._shapes = max(self._shapes, min(cells(dims(row["shape"])), _MOST_SHAPE))
@@ -118,7 +118,8 @@ class Columns:
         norm = _NORM if self._has_gradients and rest >= _NORM + _WANTED_TEXT else 0
         saved = _SAVED if self._has_saved and rest - norm >= _SAVED + _WANTED_TEXT else 0
         spare = max(rest - norm - saved - self._texts, 0)  # no column and no text takes it
-        badges += min(spare, (self._own_badges if has_module else self.badges) - badges)
+        longer = min(spare, (self._own_badges if has_module else self.badges) - badges)
+        badges, ops = badges + longer, ops + max(min(spare - longer, self._titles - ops), 0)
         return Shares(ops, module, badges, spark, shape, names, norm, saved)
 
     def shape(self, row: Row, width: int) -> str:

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Label, Static
 
-from agdbg_ui.text import safe
+from agdbg_ui.text import expand, safe
 from agdbg_ui.widgets.program_input import make_compact
 
 _ANSWER_LINES = 8
@@ -120,7 +120,7 @@ class Prompt(Vertical):
 
     def answer(self, text: str, bad: bool = False) -> None:
         """Show what came of it; "" shows nothing."""
-        lines = [safe(line) for line in text[:_ANSWER_CHARACTERS].expandtabs().split("\n")]
+        lines = [safe(line) for line in expand(text[:_ANSWER_CHARACTERS]).split("\n")]
         if len(lines) > _ANSWER_LINES:
             lines = [*lines[: _ANSWER_LINES - 1], f"… {len(lines) - _ANSWER_LINES + 1} more lines"]
         static = self.query_one(Static)
