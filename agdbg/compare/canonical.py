@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agdbg.compare.layout import ENTITIES, LAYOUT, Field, Holds
 from agdbg.compare.strings import Joined
 from agdbg.events import Kind
 from agdbg.record.index import Rows
+from agdbg.record.layout import ENTITIES, LAYOUT, Field, Holds
 from agdbg.record.reader import Trace
 
 Words = npt.NDArray[np.uint64]

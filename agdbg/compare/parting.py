@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agdbg.compare.canonical import Canonical, canonical
-from agdbg.compare.layout import LAYOUT, ON_REQUEST
 from agdbg.compare.strings import Joined
 from agdbg.events import Kind
 from agdbg.record import Facts
+from agdbg.record.layout import LAYOUT, ON_REQUEST
 from agdbg.record.reader import Trace
 
 #: Norms that differ by less than this part of the larger one are equal.

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from agdbg.compare.canonical import Canonical
-from agdbg.compare.layout import LAYOUT, Holds
 from agdbg.compare.parting import Parting, has
 from agdbg.compare.wording import Event, columns_of, event_at
 from agdbg.compare.wording import as_json as event_as_json
 from agdbg.events import Kind
 from agdbg.record.ending import ending_of
+from agdbg.record.layout import LAYOUT, Holds
 from agdbg.record.reader import Trace
 from agdbg.render.clean import fit, printable
 

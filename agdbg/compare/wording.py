@@ -3,7 +3,6 @@
 import re
 from typing import Any, NamedTuple
 
-from agdbg.compare.layout import ENTITIES, LAYOUT, Field, Holds
 from agdbg.events import (
     CREATE_GRAPH,
     PREDICTED,
@@ -22,6 +21,7 @@ from agdbg.events import (
     unpack_save,
     unpack_site_op,
 )
+from agdbg.record.layout import ENTITIES, LAYOUT, Field, Holds
 from agdbg.record.lookup import Site
 from agdbg.record.reader import Trace
 from agdbg.render.clean import printable

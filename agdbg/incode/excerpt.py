@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agdbg.compare.layout import LAYOUT, Holds
 from agdbg.diagnose.walk import Walk
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
 from agdbg.record.batch import sealed
 from agdbg.record.format import HEADER, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.index import Rows
+from agdbg.record.layout import LAYOUT, Holds
 from agdbg.record.metafile import refuse_used, write_meta
 
 Words = npt.NDArray[np.uint64]

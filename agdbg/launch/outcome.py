@@ -1,6 +1,6 @@
 """How a program ended, as it is kept in the trace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from agdbg.error_text import error_text, message_of
@@ -17,6 +17,7 @@ class Outcome:
     Attributes:
         status: what the shell will see; None while the program runs.
         interrupted: Ctrl-C ended the program.
+        interrupted_in: the top-level modules whose code ran then.
         uncaught: ``{"type", "message", "chain"}`` of an uncaught error; chain holds ``Type: message`` of the
             error, of those it was raised from and of the members of a group. None when there was none.
         threads: the like for errors that ended a thread other than the main one, at most 100.
@@ -26,6 +27,7 @@ class Outcome:
     status: int | None = None
     uncaught: dict[str, object] | None = None
     interrupted: bool = False
+    interrupted_in: frozenset[str] = frozenset()
     threads: list[dict[str, object]] = field(default_factory=list)
     on_failure: Callable[[BaseException], object] = field(default=lambda error: None, repr=False)
 
@@ -37,6 +39,8 @@ class Outcome:
         """The program raised ``error`` and did not catch it."""
         self.interrupted = type(error) is KeyboardInterrupt  # a subclass is an error like others
         self.status = INTERRUPTED if self.interrupted else 1
+        if self.interrupted:
+            self.interrupted_in = frozenset(_modules_of(error))
         self.uncaught = _described(error)
         self._show(error)
 
@@ -59,6 +63,14 @@ class Outcome:
     def as_meta(self) -> dict[str, object]:
         """The ``exit`` entry of a trace's ``meta.json``."""
         return {"status": self.status, "uncaught": self.uncaught, "threads": self.threads}
+
+
+def _modules_of(error: BaseException) -> Iterator[str]:
+    """The top-level modules whose code an error has passed."""
+    trace = error.__traceback__
+    while trace is not None:
+        yield str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        trace = trace.tb_next
 
 
 def _described(error: BaseException) -> dict[str, object]:

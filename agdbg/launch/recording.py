@@ -285,6 +285,8 @@ class Recording:
         for engine in ADAPTERS:
             if engine in sys.modules:
                 return f"agdbg did not see how the program imported {engine}"
+            if not self.outcome.interrupted_in.isdisjoint((engine, "agdbg")):
+                return f"the program was interrupted while it imported {engine}"
             if engine in self._attempts.tried:
                 return f"the program tried to import {engine}, which failed"
         for module, name in _PLANNED.items():

@@ -16,7 +16,12 @@ _LOW = (1 << 32) - 1
 
 
 def changed(
-    directory: Path, records: npt.NDArray[np.uint64], kinds: npt.NDArray[np.uint8], meta: dict[str, Any], strings: int
+    directory: Path,
+    records: npt.NDArray[np.uint64],
+    kinds: npt.NDArray[np.uint8],
+    meta: dict[str, Any],
+    strings: int,
+    left_out: int = 0,
 ) -> list[str]:
     """What holds something else than was written, one sentence for each file; a trace without checksums is not looked at.
 
@@ -25,11 +30,12 @@ def changed(
         records, kinds: the records, and the kind of each.
         meta: the content of ``meta.json``.
         strings: how many strings there are.
+        left_out: how many records are not read.
     """
     counts, sums = meta.get("counts"), meta.get("crc32")
     counts, sums = counts if isinstance(counts, dict) else {}, sums if isinstance(sums, dict) else {}
     clocks = np.flatnonzero(kinds == Kind.CLOCK).tolist()
-    found = _changed_records(records, clocks)
+    found = _changed_records(records, clocks, left_out)
     if not found and counts.get("records") == len(records) and counts.get("batches", len(clocks)) != len(clocks):
         found.append(f"{RECORDS_FILE} is {_WRONG}: it has {len(clocks)} of {counts['batches']} batches")
     if not _strings_are_as_written(directory / STRINGS_FILE, records, clocks, counts.get("strings") == strings, sums):
@@ -51,8 +57,13 @@ def _strings_are_as_written(
     return last is None or len(content) < last[4] or crc32(content[: last[4]]) == last[5] & _LOW
 
 
-def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int]) -> list[str]:
-    """Which records, if any; the last batch may have been cut."""
+def wrong_batches(records: npt.NDArray[np.uint64], clocks: list[int]) -> list[tuple[int, int]]:
+    """Where records are not as written: their first row, and the one behind them. The last batch may have been cut.
+
+    Args:
+        records: all of a trace.
+        clocks: the rows of those that begin a batch.
+    """
     if not any(int(records[row, 3]) for row in clocks):
         return []  # whoever wrote it gives no checksums
     ends = [*clocks[1:], len(records)]
@@ -63,11 +74,21 @@ def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int]) -> list
     ]
     if clocks[0]:
         wrong.insert(0, (0, clocks[0]))
+    return wrong
+
+
+def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int], left_out: int) -> list[str]:
+    """Which records, if any, and how many of them are not read."""
+    wrong = wrong_batches(records, clocks)
     if not wrong:
         return []
     count, (start, end) = sum(end - start for start, end in wrong), wrong[0]
     more = f", and {count - (end - start):,} others" if len(wrong) > 1 else ""
-    return [f"{RECORDS_FILE}: of {len(records):,} records those from {start + 1:,} to {end:,}{more} are {_WRONG}"]
+    told = f"; {left_out:,} of them cannot have been written by any program and {'is' if left_out == 1 else 'are'} left out"
+    return [
+        f"{RECORDS_FILE}: of {len(records):,} records those from {start + 1:,} to {end:,}{more} are {_WRONG}"
+        + (told if left_out else "")
+    ]
 
 
 def _is_as_written(batch: npt.NDArray[np.uint64], *, is_last: bool) -> bool:

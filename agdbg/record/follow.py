@@ -10,6 +10,7 @@ import numpy as np
 from agdbg.descriptors import identity
 from agdbg.record.errors import TraceError
 from agdbg.record.format import META_FILE, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS, check_header
+from agdbg.record.impossible import impossible, without
 from agdbg.record.lookup import Strings
 from agdbg.record.metafile import read_meta
 from agdbg.record.reader import Records, Trace
@@ -23,7 +24,7 @@ class Follower:
     A file that is removed, or replaced by another, is followed no further; what was read of it stays.
 
     Attributes:
-        records: the records read so far, in a read-only memory map.
+        records: the records read so far, in a read-only memory map; in a copy where some are impossible.
         strings: the string table read so far.
         meta: what ``meta.json`` holds; empty before it is there.
     """
@@ -37,6 +38,7 @@ class Follower:
         self.strings = Strings()
         self.meta: dict[str, Any] = {}
         self._lost: list[str] = []
+        self._left_out = np.empty(0, np.int64)
         self._file: tuple[int, int] | None = None
         self._strings_read = 0
         self._cut_line = b""
@@ -107,7 +109,10 @@ class Follower:
                 os.close(fd)
         except (OSError, ValueError):
             return
-        self.records = np.frombuffer(mapped, "<u8", offset=RECORD_SIZE).reshape(count, WORDS)
+        found = np.frombuffer(mapped, "<u8", offset=RECORD_SIZE).reshape(count, WORDS)
+        if not len(self.records):  # what comes later is read as it is written: no disk has had it for long
+            self._left_out = impossible(found)
+        self.records = without(found, self._left_out)
 
     # ----- the other files -----
 

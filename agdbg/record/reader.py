@@ -11,6 +11,7 @@ import numpy.typing as npt
 from agdbg.events import Kind
 from agdbg.record.damage import changed
 from agdbg.record.format import RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS
+from agdbg.record.impossible import impossible, without
 from agdbg.record.lookup import Op, Site, Strings
 from agdbg.record.metafile import read_meta
 from agdbg.record.there import records_file, unreadable, whole_records
@@ -53,13 +54,15 @@ class Trace:
 
     Attributes:
         path: the directory.
-        records: the records after the header, one row of eight words each (a read-only memory map).
+        records: the records after the header, one row of eight words each (a read-only memory map, or a copy without those that
+            are impossible: see :mod:`agdbg.record.impossible`).
         meta: the content of ``meta.json``, empty when that is lost.
     """
 
     def __init__(self, path: Path, records: Records, meta: dict[str, Any], problems: list[str]) -> None:
         self.path = path
-        self.records = records
+        self.records = self._on_disk = records
+        self._left_out = 0
         self.meta = meta
         self._found = problems
 
@@ -73,7 +76,10 @@ class Trace:
         directory = Path(path)
         records, problems = _map_records(records_file(directory))
         meta, lost = read_meta(directory)
-        return cls(directory, records, meta, problems + lost)
+        trace = cls(directory, records, meta, problems + lost)
+        rows = impossible(records)
+        trace.records, trace._left_out = without(records, rows), len(rows)
+        return trace
 
     @classmethod
     def of(cls, path: Path, records: Records, meta: dict[str, Any], strings: Strings, problems: list[str]) -> "Trace":
@@ -112,13 +118,14 @@ class Trace:
     @cached_property
     def problems(self) -> list[str]:
         """What is lost, damaged or unknown in this trace, one sentence each; empty when all is well."""
+        kinds = self._on_disk[:, 0].astype(np.uint8)
         return [
             *self._found,
             *self.strings.problems,
             *_missing_counts(self),
-            *changed(self.path, self.records, self.kinds, self.meta, len(self.strings)),
+            *changed(self.path, self._on_disk, kinds, self.meta, len(self.strings), self._left_out),
             *_missing_strings(self),
-            *_unknown_kinds(self.kinds),
+            *_unknown_kinds(kinds),
         ]
 
 

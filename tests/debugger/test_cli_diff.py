@@ -211,7 +211,7 @@ def test_a_big_trace_is_compared_in_arrays(tmp_path, monkeypatch):
 
 
 def test_every_kind_and_every_word_with_a_string_is_known():
-    from agdbg.compare.layout import LAYOUT, Holds
+    from agdbg.record.layout import LAYOUT, Holds
     from agdbg.record.reader import STRING_WORDS
 
     assert set(Kind) - set(LAYOUT) == {Kind.CLOCK, Kind.HELD}

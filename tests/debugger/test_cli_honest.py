@@ -175,6 +175,27 @@ ENGINES = {
 }
 
 
+INTERRUPTED = """
+import signal, sys
+class Key:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Key())
+import agdbg_engine
+"""
+
+
+@pytest.mark.parametrize("module", ["agdbg_engine.tensor", "agdbg.engines.native"])
+def test_ctrl_c_while_the_engine_is_imported_is_no_failed_import(programs, module):
+    programs.write({"p.py": INTERRUPTED.format(module=module)})
+    ended = programs.run(programs.agdbg_command(["p.py"]))
+    assert ended.status == -2
+    assert ended.said == [
+        "agdbg: no autograd activity recorded: the program was interrupted while it imported agdbg_engine"
+    ]
+
+
 @pytest.mark.parametrize("code", ENGINES)
 def test_why_nothing_was_recorded(programs, code):
     programs.write({"torch.py": ""})
