@@ -73,7 +73,7 @@ def _beyond_the_others(records: Records, kinds: npt.NDArray[np.uint8], bits: dic
 
 
 def _later_than_written(records: Records, kinds: npt.NDArray[np.uint8], start: int, end: int) -> _Rows:
-    """The rows of a batch that tell of times after it was written; none where its head is damaged, as the time is not known then."""
+    """The rows of a batch that tell of times after it was written; none where its head is damaged."""
     if kinds[start] != Kind.CLOCK or not head_is_whole(records[start].tolist()):
         return np.empty(0, np.int64)
     written, found = records[start, 2], [np.empty(0, np.int64)]

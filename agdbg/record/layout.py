@@ -1,4 +1,4 @@
-"""What the words of each kind of record hold: so that records of two traces can be compared and put into words, and impossible ones found.
+"""What the words of each kind of record hold: so that those of two traces can be compared, and impossible ones found.
 
 Numbers of nodes, storages, tensors, passes, modules and optimizers are given by a recorder and differ from run to run: they
 are compared by the order in which they are first mentioned. Times are not compared, and no sequence numbers.
