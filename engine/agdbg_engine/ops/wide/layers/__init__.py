@@ -8,6 +8,7 @@ FAMILIES = (
     "embedding",
     "embedding_bag",
     "distances",
+    "pairs",
     "packing",
     "recurrent",
 )

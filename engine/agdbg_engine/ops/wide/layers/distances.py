@@ -1,4 +1,4 @@
-"""Distances between vectors: one by one, between all of two sets, between all of one set; the cosine; the bilinear form."""
+"""Distances between vectors: one by one, between all of two sets; the cosine; the bilinear form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ....device import beside
 from ....dtype import promote_types, result_type, scalar_type
 from ....grad_mode import quiet_no_grad
 from ....tensor import Tensor
@@ -118,10 +117,11 @@ def distance_grad(F: Any, grad: Any, difference: Any, result: Any, p: float) -> 
 
 
 def _all_distances(x1: Any, x2: Any, p: float) -> Any:
-    return _norms(between_all(kernels, x1, x2), p)
+    return norms(between_all(kernels, x1, x2), p)
 
 
-def _norms(difference: Any, p: float) -> Any:
+def norms(difference: Any, p: float) -> Any:
+    """The p-norms of ``difference`` along its last dimension."""
     if p == 0:  # a NaN makes the count one, unlike that of the norm
         return np.minimum(np.ceil(np.abs(difference)), 1).sum(-1)
     found: Any = kernels.vector_norm_raw(difference, p, difference.ndim - 1, False)  # type: ignore[attr-defined]  # a row
@@ -180,45 +180,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         found: Tensor = OPS["euclidean_dist"](x1, x2)
         return found.view(found.shape)
     return OPS["cdist_raw"](x1, x2, float(p))
-
-
-# ----- between all of one set -----
-
-
-def _pairs(x: Any) -> tuple[Any, Any]:
-    first, second = (beside(i, x._a if isinstance(x, Tensor) else x) for i in np.triu_indices(x.shape[0], 1))
-    return first, second
-
-
-@formula
-def within(F: Any, x: Any) -> Any:
-    """Differences of all pairs of rows, the later from the earlier."""
-    first, second = _pairs(x)
-    return F.index(x, (first,)) - F.index(x, (second,))
-
-
-@formula
-def pdist_grad(F: Any, grad: Any, x: Any, result: Any, p: float) -> Any:
-    """The gradient of pdist."""
-    first, second = _pairs(x)
-    each = distance_grad(F, grad, within(F, x), result, p)
-    return F.index_backward(each, x.shape, (first,)) - F.index_backward(each, x.shape, (second,))
-
-
-op("pdist_raw(self, p)", "PdistBackward0", kinds="f", value=lambda x, p: _norms(within(kernels, x), p),
-   self="pdist_grad(g, self, result, p)")  # fmt: skip
-
-
-@public("torch nn.functional")
-def pdist(self: Tensor, p: float = 2) -> Tensor:
-    """Distances in the p-norm between all pairs of rows of (N, M), of the first row those first."""
-    if self.ndim != 2:
-        raise shape_error(f"pdist only supports 2D tensors, got: {self.ndim}D")
-    if self.dtype.kind != "f":
-        raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    return OPS["pdist_raw"](self.contiguous(), float(p))
 
 
 # ----- the bilinear form -----
