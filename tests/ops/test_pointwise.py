@@ -1,6 +1,7 @@
 """Pointwise functions where samples do not reach: zeros, bounds, infinities, numbers for tensors, operators, wrong arguments."""
 
 import itertools
+import math
 import operator
 
 import numpy as np
@@ -228,3 +229,15 @@ def test_none_for_a_tensor(call):
             call(t)
         words.append(str(raised.value))
     assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("weight", [0.25, 1.0, 0.0, -0.5, 2.0, math.inf, math.nan])
+@pytest.mark.parametrize("count", [8, 3000])
+def test_prelu_of_edges_and_their_signs(weight: float, count: int) -> None:
+    found = []
+    for lib in (engine, torch):
+        x = lib.tensor([-0.0, 0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, -3.0] * (count // 8), dtype=lib.float32)
+        out = lib.nn.functional.prelu(x, lib.tensor([weight], dtype=lib.float32)).numpy()
+        found += [np.where(np.isnan(out), 0, np.signbit(out)), out]
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(found[1], found[3])

@@ -404,11 +404,7 @@ def threshold_elsewhere(g: Any, x: Any) -> Any:
 @fused("T g, T x, float64 negative_slope", "T out", "out = x > T(0) ? g : g * T(negative_slope);")
 def leaky_relu_backward(g: Any, x: Any, negative_slope: float) -> Any:
     """``g`` where ``x`` > 0, else ``g * negative_slope``."""
-    if g.size < SMALL or type(g) is not ndarray:
-        return where(x > 0, g, g * negative_slope)
-    out = g * negative_slope
-    np.copyto(out, g, where=x > 0)
-    return out
+    return where(x > 0, g, g * negative_slope)
 
 
 def drop(g: Any, mask: Any) -> Any:

@@ -113,7 +113,10 @@ def prelu_kernel_backward(g: Any, x: Any, weight: Any) -> Any:
 @kernel
 def prelu_kernel(x: Any, weight: Any) -> Any:
     """``x`` where positive, else ``weight * x``."""
-    return kernels.where(x > 0, x, weight * x)
+    slope = weight * x
+    if type(weight) is np.ndarray and weight.min(initial=1) > 0 and weight.max(initial=1) <= 1:
+        return np.maximum(x, slope)
+    return kernels.where(x > 0, x, slope)
 
 
 def _prelu_weight_grad(g: Any, x: Any) -> Any:

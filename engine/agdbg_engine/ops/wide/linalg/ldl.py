@@ -27,14 +27,18 @@ def _factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     check_place("ldl_factor_ex_raw", a)
     (trf,) = routines(_names(a.dtype, hermitian)[:1], a)
 
-    def one(m: Any) -> tuple[Any, Any, Any]:
-        if m.size == 0:
-            return m.copy(), np.zeros(len(m), np.int32), np.int32(0)
-        ldl, pivots, info = trf(m, lower=1)
-        return np.tril(ldl), np.asarray(pivots, np.int32), np.int32(info)
-
-    ldl, pivots, info = each(one, a)
-    return ldl, pivots, info
+    batch, n = a.shape[:-2], a.shape[-1]
+    pivots, info = np.zeros((*batch, n), np.int32), np.zeros(batch, np.int32)
+    ldl = np.tril(a)
+    if not ldl.size:
+        return ldl, pivots, info
+    columns = np.ascontiguousarray(np.swapaxes(ldl, -1, -2)).reshape(
+        -1, n, n
+    )  # as LAPACK reads matrices: written in place
+    found = [trf(m.T, lower=1, overwrite_a=True)[1:] for m in columns]
+    pivots[...] = np.array([of[0] for of in found]).reshape(pivots.shape)
+    info[...] = np.array([of[1] for of in found]).reshape(info.shape)
+    return np.ascontiguousarray(np.swapaxes(columns, -1, -2)).reshape(a.shape), pivots, info
 
 
 def _solve(ldl: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
