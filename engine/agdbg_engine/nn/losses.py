@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ..ops.wide.losses.reduction import reduction_of
+from ..sites import user_stacklevel
 from ..tensor import Tensor
 from . import functional as F
-from .layers import PairwiseDistance
+from .layers import Linear, PairwiseDistance
 from .module import Module
 
 _OLD = ("size_average", "reduce")
@@ -85,6 +88,21 @@ PoissonNLLLoss = _loss(
 )  # fmt: skip
 GaussianNLLLoss = _loss("GaussianNLLLoss", "gaussian_nll_loss", "*, full=False, eps=1e-6, reduction='mean'")
 NLLLoss = _loss("NLLLoss", "nll_loss", _CLASSES)
+
+
+class NLLLoss2d(NLLLoss):  # type: ignore[misc,valid-type]  # which is made from the table
+    """An old name of :class:`NLLLoss`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=user_stacklevel(),
+        )
+        super().__init__(*args, **kwargs)
+
+
 CrossEntropyLoss = _loss("CrossEntropyLoss", "cross_entropy", f"{_CLASSES}, label_smoothing=0.0")
 BCELoss = _loss("BCELoss", "binary_cross_entropy", f"weight=None, {_USUAL}")
 BCEWithLogitsLoss = _loss(
@@ -124,11 +142,50 @@ class TripletMarginWithDistanceLoss(Module):
         )  # fmt: skip
 
 
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """Computes :func:`linear_cross_entropy` of the scores of its own ``linear`` layer.
+
+    ``options`` say how PyTorch may compute in parts: nothing here.
+    """
+
+    def __init__(
+        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False, device: Any = None,
+        dtype: Any = None, reduction: str = "mean", weight: Tensor | None = None, ignore_index: int | None = None,
+        label_smoothing: float = 0.0, options: Any = None,
+    ) -> None:  # fmt: skip
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight=weight, reduction=reduction)
+        self.num_classes, self.out_features, self.options = num_classes, out_features, options
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        scores = math.prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, scores, bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]  # of any inputs in others
+        outputs, linear = (self.num_classes, *self.out_features), self.linear
+        return F.linear_cross_entropy(
+            input, linear.weight.reshape(*outputs, linear.in_features), target, weight=self.weight,
+            linear_bias=None if linear.bias is None else linear.bias.reshape(*outputs), reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        shown = {
+            "in_features": self.linear.in_features, "num_classes": self.num_classes, "out_features": self.out_features,
+            "bias": self.linear.bias is not None, "reduction": self.reduction, "ignore_index": self.ignore_index,
+            "label_smoothing": self.label_smoothing, "options": self.options,
+        }  # fmt: skip
+        return ", ".join(f"{name}={value}" for name, value in shown.items())
+
+
 CTCLoss = _loss("CTCLoss", "ctc_loss", "blank=0, reduction='mean', zero_infinity=False")
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
-    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LinearCrossEntropyLoss", "MSELoss",
+    "MarginRankingLoss", "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
     "TripletMarginLoss", "TripletMarginWithDistanceLoss",
 ]  # fmt: skip

@@ -242,6 +242,14 @@ def check_rate(lr: Any) -> None:
     at_least_zero("learning rate", lr)
 
 
+def check_rate_of(lr: Any) -> None:
+    """As :func:`check_rate`, in the words of PyTorch's newer optimizers."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+
+
 def at_least_zero(name: str, value: Any) -> None:
     """Raise :class:`ValueError` if ``value`` is negative or NaN."""
     if not value >= 0.0:
