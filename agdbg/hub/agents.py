@@ -11,7 +11,7 @@ from agdbg.json_text import reader, writer
 
 Body = dict[str, Any]
 
-_PIECE = 1 << 18
+_PIECE = 1 << 16
 #: A line may be this long; more is a mistake, or somebody else at the socket.
 _LINE = 64 << 20
 _encode, _decode = writer(), reader()

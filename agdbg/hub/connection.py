@@ -15,6 +15,9 @@ BACKED_UP = 8 << 20
 LOST = 64 << 20
 #: Requests of one client that are worked at; more wait, unread if need be, so that those of other clients come between.
 IN_FLIGHT = 64
+#: Answers up to this size, in bytes, to requests that came together go out together: the client is woken up once, and does not
+#: take the processor while the next one is worked at.
+_GATHERED = 1 << 14
 _PIECE = 1 << 16
 
 
@@ -53,6 +56,7 @@ class Connection:
         self._socket, self._loop = connection, loop
         self._on_message, self._on_broken, self._on_gone = on_message, on_broken, on_gone
         self._decoder = Decoder()
+        self._gathered: list[bytes] = []  # what goes out together
         self._unsent: deque[memoryview] = deque()
         self.unsent = 0
         self._seq = 0
@@ -80,6 +84,17 @@ class Connection:
         if self._unsent:
             self._keep(memoryview(data))
             return
+        self._gathered.append(data)
+        more = self._is_taking and self._waiting
+        if not more or len(data) > _GATHERED or len(self._gathered) > IN_FLIGHT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was gathered, as far as the client takes it now."""
+        if not self._gathered or not self._open:
+            return
+        data = self._gathered[0] if len(self._gathered) == 1 else b"".join(self._gathered)
+        self._gathered.clear()
         try:
             sent = self._socket.send(data)
         except (BlockingIOError, InterruptedError):
@@ -92,6 +107,7 @@ class Connection:
 
     def leave(self) -> None:
         """Close the connection when all that was sent is gone."""
+        self.flush()
         self._leaving = True
         if not self._unsent:
             self._loop.post(self.close)
@@ -100,6 +116,7 @@ class Connection:
         """Close the connection now."""
         if not self._open:
             return
+        self.flush()
         self._open = False
         self._loop.unwatch(self._socket.fileno())
         self._socket.close()
@@ -175,6 +192,7 @@ class Connection:
                 self._on_message(self, message)
         finally:
             self._is_taking = False
+            self.flush()
         if self._broken and not self._waiting and self._open:
             broken, self._broken = self._broken, ""
             self._on_broken(self, broken)

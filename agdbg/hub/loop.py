@@ -41,6 +41,7 @@ class Loop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._number = count()
         self._posted: deque[Callback] = deque()
+        self._at_rest: deque[Callback] = deque()
         self._running = True
         self._wakeup_read, self.wakeup = os.pipe()
         for fd in (self._wakeup_read, self.wakeup):
@@ -84,6 +85,13 @@ class Loop:
         except BlockingIOError:
             return
 
+    def at_rest(self, callback: Callback) -> None:
+        """Call ``callback`` once, before the loop waits: what there is to be read by then comes first, but puts it off only once.
+
+        It is for what nobody waits for yet: each callback is called alone, so that what comes meanwhile is not held up by others.
+        """
+        self._at_rest.append(callback)
+
     # ----- running -----
 
     def stop(self) -> None:
@@ -92,13 +100,22 @@ class Loop:
 
     def run(self) -> None:
         """Call callbacks until :meth:`stop`. One that raises is logged, and the others are called all the same."""
+        is_put_off = False
         while self._running:
-            for fd, events in self._ready():
+            ready = self._ready()
+            for fd, events in ready:
                 self._dispatch(fd, events)
             if self._posted:
                 self._call_posted()
             if self._timers:
                 self._call_timers()
+            if self._at_rest and (is_put_off or not ready):
+                _call(self._at_rest.popleft())
+                is_put_off = False
+            else:
+                is_put_off = bool(self._at_rest)
+        while self._at_rest:
+            _call(self._at_rest.popleft())
 
     def close(self) -> None:
         """Let go of the files of the loop itself."""
@@ -115,7 +132,7 @@ class Loop:
             return []
 
     def _patience(self) -> float | None:
-        if self._posted:
+        if self._posted or self._at_rest:
             return 0
         while self._timers and self._timers[0][2].callback is None:
             heapq.heappop(self._timers)

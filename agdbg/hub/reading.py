@@ -114,14 +114,22 @@ class Reading:
             call.run(lambda: finish(found))
         return LATER
 
+    def take_in(self) -> None:
+        """Take in what is new, for the next who asks, if that takes next to no time."""
+        self._at_once(lambda history: None)
+
     def look_ahead(self, node: int) -> None:
-        """If it takes next to no time, take in what is new, and have ready what is inside of a node that somebody will ask for."""
+        """Have ready what is inside of a node that somebody will ask for, if that takes next to no time."""
+        self._at_once(lambda history: history.get_ready(node))
+
+    def _at_once(self, job: "Callable[[History], object]") -> None:
+        """Do something that nobody waits for, if it takes next to no time."""
         if not self.reader.is_idle or self._took > QUICK_S:
             return
         with suppress(Exception):  # whoever asks is told what goes wrong
             history = self._near.at_hand()
             if history is not None:
-                self._timed(lambda history: self.present(history).get_ready(node), history)
+                self._timed(lambda history: job(self.present(history)), history)
 
     def _timed(self, job: "Callable[[History | None], T]", history: "History | None") -> T:
         began = perf_counter()

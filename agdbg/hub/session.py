@@ -100,7 +100,8 @@ class Session:
         self.troubles: list[Trouble] = []
         self._growth = Growth(self)
         self.stops.on_stop = self.stops.on_resume = self._growth.soon
-        self.stops.on_ahead, self.stops.on_recording = self._look_ahead, self._records
+        self.stops.at_rest, self.stops.on_recording = loop.at_rest, self._records
+        self.stops.on_news, self.stops.on_ahead = self._take_in, self._look_ahead
 
     def _records(self, trace: Path) -> None:
         """The program records to ``trace``, which is another one than it was when it has removed or moved that."""
@@ -108,6 +109,10 @@ class Session:
             self.trace.moved(trace)
             self.reading.move(trace)
             self.runtime.describe(trace=str(trace))
+
+    def _take_in(self) -> None:
+        if self.reading is not None:
+            self.reading.take_in()
 
     def _look_ahead(self, node: int) -> None:
         if self.reading is not None:

@@ -49,8 +49,10 @@ class Stops:
         is_abandoned: says whether a thread that stops is to go on at once.
         news: told what the program says of its breakpoints.
         on_stop, on_resume: called when a thread has stopped or goes on.
-        on_ahead: called with the node of a stop that somebody is about to look at.
         on_recording: called with the directory of the trace, when the program begins to record and when it goes on elsewhere.
+        at_rest: calls something when the clients have been told.
+        on_news: called when somebody is about to look at a stop, ...
+        on_ahead: ... and then with the node of a stop that somebody is about to look at.
     """
 
     def __init__(self, breakpoints: Breakpoints, tell: Tell) -> None:
@@ -61,8 +63,10 @@ class Stops:
         self.is_abandoned: Callable[[], bool] = lambda: False
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
+        self.on_news: Callable[[], object] = lambda: None
         self.on_ahead: Callable[[int], object] = lambda node: None
         self.on_recording: Callable[[Path], object] = lambda trace: None
+        self.at_rest: Callable[[Callable[[], object]], object] = lambda callback: callback()
         self.news: HitNews | None = None
         self._breakpoints, self._tell = breakpoints, tell
 
@@ -120,15 +124,21 @@ class Stops:
             self.news.hit(list(stop.get("breakpoints") or []))
         self.on_stop()
         if thread.is_looked_at:
-            self._look_ahead(thread, link)
+            thread.is_looked_at = False
+            self.at_rest(lambda: self._look_ahead(thread, stop, link))
 
-    def _look_ahead(self, thread: ProgramThread, link: AgentLink) -> None:
-        """Get ready what was asked for at the stop before, while the clients hear of this one."""
-        thread.is_looked_at = False
-        node = int((thread.stop or {}).get("node") or 0)
-        if node:
+    def _look_ahead(self, thread: ProgramThread, stop: Stop, link: AgentLink) -> None:
+        """Get ready what was asked for at the stop before, while the clients hear of this one, unless they have asked already."""
+        node = int(stop.get("node") or 0)
+
+        def look() -> None:
+            if thread.stop is stop and not thread.is_looked_at:
+                self.on_ahead(node)
+
+        if node and thread.stop is stop and not thread.is_looked_at:
             link.ask_ahead("values", node=node)
-            self.on_ahead(node)
+            self.on_news()  # the stack, which is asked for before all else, needs no more than this
+            self.at_rest(look)
 
     def _resumed(self, link: AgentLink) -> None:
         thread = self.threads.of(link.thread)

@@ -4,9 +4,11 @@ It has no thread: :meth:`Client.request` and :meth:`Client.wait_for` themselves 
 events that come meanwhile. One message is one ``send``.
 """
 
+import select
 import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from os import PathLike, fspath
 from time import monotonic
 from types import TracebackType
@@ -19,8 +21,10 @@ from agdbg.protocol.wire import Decoder
 
 __all__ = ["Client", "Disconnected", "ProtocolError", "RequestFailed"]
 
-_PIECE = 1 << 18
+_PIECE = 1 << 16
 _LEAST_WAIT = 0.001
+_LONGEST_WAIT = 86_400.0  # that the system is asked for at once
+_MS = 1000.0
 Body = dict[str, Any]
 
 
@@ -37,7 +41,9 @@ class Client:
     ) -> None:
         self.timeout = timeout
         self.events: deque[dict[str, Any]] = deque()
+        connection.setblocking(False)  # a timeout of the socket's own costs two calls of the system at every use
         self._socket, self._address = connection, address
+        self._readable, self._writable = _poll(connection, select.POLLIN), _poll(connection, select.POLLOUT)
         self._calls, self._decoder = Calls(token), Decoder()
         self._answers: dict[int, dict[str, Any] | None] = {}  # by number of the request; None: not there yet
         self._dead: Disconnected | None = None
@@ -70,8 +76,7 @@ class Client:
         self._refuse_dead()
         number, data = self._calls.make(command, arguments)
         try:
-            self._socket.settimeout(self.timeout)
-            self._socket.sendall(data)
+            self._send_all(data)
         except OSError as error:  # a half sent message cannot be mended
             raise self._end(error.strerror or error) from error
         self._answers[number] = None
@@ -145,6 +150,23 @@ class Client:
     ) -> None:
         self.close()
 
+    # ----- sending -----
+
+    def _send_all(self, data: bytes) -> None:
+        """Send all of a message, which as a rule is taken at once."""
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        if sent == len(data):
+            return
+        deadline = _deadline(self.timeout)
+        while sent < len(data):
+            if not self._writable.poll(max(deadline - monotonic(), 0) * _MS):
+                raise TimeoutError("the hub takes nothing more")
+            with suppress(BlockingIOError):
+                sent += self._socket.send(memoryview(data)[sent:])
+
     # ----- reading -----
 
     def _read(self, deadline: float) -> bool:
@@ -154,10 +176,11 @@ class Client:
         if left <= 0:  # also while the hub sends and sends
             return False
         try:
-            self._socket.settimeout(left)
+            if not self._readable.poll(min(left, _LONGEST_WAIT) * _MS):
+                return left > _LONGEST_WAIT
             data = self._socket.recv(_PIECE)
-        except TimeoutError:
-            return False
+        except BlockingIOError:  # what was there was none, which the system may find out only now
+            return True
         except OSError as error:
             raise self._end(error.strerror or error) from error
         if not data:
@@ -184,6 +207,13 @@ class Client:
         self._dead = gone(self._address, reason)
         self._socket.close()
         return self._dead
+
+
+def _poll(connection: socket.socket, event: int) -> "select.poll":
+    """What waits until something can be read, or written."""
+    made = select.poll()
+    made.register(connection, event)
+    return made
 
 
 def _deadline(seconds: float) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from agdbg.hub.connection import IN_FLIGHT, Connection
 from agdbg.protocol import wire
-from agdbg.protocol.messages import response
+from agdbg.protocol.messages import event, response
 
 MANY = 10 * IN_FLIGHT
 
@@ -34,8 +34,8 @@ class Loop:
 class Hub:
     """A connection whose requests are answered when the test says so."""
 
-    def __init__(self):
-        ours, self.raw = socket.socketpair()
+    def __init__(self, kind=socket.SOCK_STREAM):
+        ours, self.raw = socket.socketpair(socket.AF_UNIX, kind)
         self.loop, self.asked, self.broken, self.answers_at_once = Loop(), [], [], False
         self.client = Connection(
             ours, self.loop, True, self._request, lambda _, why: self.broken.append(why), lambda _: None
@@ -98,3 +98,61 @@ def test_a_stream_that_breaks_off_behind_them_is_told_when_they_were_taken(hub):
     hub.answer(hub.asked[0])
     hub.loop.run()
     assert len(hub.asked) == IN_FLIGHT + 1 and len(hub.broken) == 1
+
+
+@pytest.fixture
+def packets():
+    """A hub of which each piece that it sends is read by itself."""
+    made = Hub(socket.SOCK_SEQPACKET)
+    yield made
+    made.client.close()
+    made.raw.close()
+
+
+def answers_in(packet):
+    return [each["request_seq"] for each in wire.Decoder().feed(packet)]
+
+
+def test_answers_to_what_came_together_go_out_together(packets):
+    packets.answers_at_once = True
+    packets.send(4)
+    packets.client._readable()
+    assert answers_in(packets.raw.recv(1 << 16)) == [1, 2, 3, 4]
+
+
+def test_what_comes_later_is_sent_at_once(packets):
+    packets.send(2)
+    packets.client._readable()
+    for each in packets.asked:
+        packets.answer(each)
+        assert answers_in(packets.raw.recv(1 << 16, socket.MSG_DONTWAIT)) == [each["seq"]]
+
+
+def test_what_is_told_while_requests_wait_is_sent_at_once(packets):
+    packets.send(IN_FLIGHT // 2)
+    packets.send(IN_FLIGHT)
+    for _ in range(2):
+        packets.client._readable()
+    packets.client.send(event(packets.client.next_seq(), "stopped"))
+    assert b"stopped" in packets.raw.recv(1 << 16, socket.MSG_DONTWAIT)
+
+
+def test_a_large_answer_is_not_kept_with_others(packets):
+    packets.send(2)
+    packets.client._on_message = lambda client, message: client.send(
+        response(client.next_seq(), message, {"text": "x" * (1 << 15)})
+    )
+    packets.client._readable()
+    assert [answers_in(packets.raw.recv(1 << 16)) for _ in range(2)] == [[1], [2]]
+
+
+def test_what_was_gathered_is_sent_before_the_connection_is_closed(packets):
+    def answer_and_leave(client, message):
+        packets.answer(message)
+        if message["seq"] == 2:
+            client.close()
+
+    packets.client._on_message = answer_and_leave
+    packets.send(4)
+    packets.client._readable()
+    assert answers_in(packets.raw.recv(1 << 16)) == [1, 2]
