@@ -3,7 +3,9 @@
 import asyncio
 
 from agdbg_tests_driving import drive
+from agdbg_tests_states import RECORDING
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.work import Work, Works
 
 
@@ -35,6 +37,9 @@ def test_esc_cancels_the_newest_and_else_goes_back_to_the_graph(shown):
         await screen.press("1", "escape")
         await screen.until(lambda: screen.hub.asked("cancel") == [{"progressId": "2"}])
         assert screen.app.focused is screen.app.panes.inspector
+        assert (
+            "cancelled: Searching" in screen.text and "Writing the graph   Esc" in screen.lines()[-1]
+        )  # which goes on
         await screen.press("escape")
         await screen.until(lambda: screen.hub.asked("cancel") == [{"progressId": "2"}, {"progressId": "1"}])
         await screen.until(lambda: "n next" in screen.lines()[-1])
@@ -43,6 +48,49 @@ def test_esc_cancels_the_newest_and_else_goes_back_to_the_graph(shown):
         assert len(screen.hub.asked("cancel")) == 2
 
     drive(shown, script)
+
+
+def test_what_is_cancelled_is_shown_until_the_hub_has_broken_it_off(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.do_cancel = lambda progressId: {}  # a step of its work takes long
+        begins(screen.hub)
+        await screen.until(lambda: "Writing the graph   Esc cancels" in screen.lines()[-1])
+        await screen.press("1", "escape")
+        await screen.until(lambda: "Writing the graph   is being cancelled …" in screen.lines()[-1])
+        await screen.press("escape")
+        assert len(screen.hub.asked("cancel")) == 1 and screen.app.focused is screen.app.lanes
+        screen.hub.send("progressEnd", progressId="1")
+        await screen.until(lambda: "n next" in screen.lines()[-1])
+
+    drive(shown, script)
+
+
+def test_reading_a_recording_can_be_cancelled_and_begun_again(shown):
+    def prepare(hub):
+        for command in ("agdbg/rows", "agdbg/findings"):
+            why = {"id": 1, "format": "cancelled", "variables": {"code": "cancelled"}}
+            hub.refuse[command] = RequestFailed("cancelled", command, {"error": why})
+
+    async def script(screen):
+        await screen.until(lambda: "the recording was not read: that was cancelled; . reads it" in screen.text)
+        await screen.press("5")
+        await screen.until(lambda: "that was cancelled; 5 looks again" in screen.text)
+        assert not screen.app._notifications  # whoever has cancelled it need not be told
+        screen.hub.refuse.clear()
+        await screen.press(".")
+        await screen.until(lambda: screen.app.lanes.row_count == 12)
+
+    drive(shown, script, prepare=prepare, **RECORDING)
+
+
+def test_a_recording_that_is_not_read_in_time_is_no_busy_program(shown):
+    async def script(screen):
+        screen.hub.refuse["reverseContinue"] = TimeoutError("the program may be busy")
+        await screen.press("r")
+        await screen.until(lambda: "the hub is busy with the recording" in screen.text)
+
+    drive(shown, script, **RECORDING)
 
 
 def test_what_cannot_be_cancelled_is_not(shown):

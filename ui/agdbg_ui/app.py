@@ -42,7 +42,7 @@ from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
-from agdbg_ui.wording import emptiness, has_nodes, no_output, reading
+from agdbg_ui.wording import UNREAD, emptiness, has_nodes, no_output, reading
 
 if TYPE_CHECKING:
     from agdbg_ui.console import ConsoleRunner
@@ -269,7 +269,8 @@ class AgdbgApp(PaneApp):
             return
         view, is_answered = self.session.view, self.lanes.pages.is_answered
         if has_nodes(view) or (view.life in ("trace", "stopped", "ended") and not is_answered):
-            self.lanes.set_note(reading(self.session.works.newest))
+            is_unread = self._refreshing is not None and self._refreshing.is_unread
+            self.lanes.set_note(UNREAD if is_unread else reading(self.session.works.newest))
         else:
             self.lanes.set_note(emptiness(view, self.session.clock()))
 
@@ -441,12 +442,6 @@ class AgdbgApp(PaneApp):
 
             self.push_screen(FiltersScreen(self.session.filters))
 
-    def action_to_counter(self) -> None:
-        """Go where the program stands."""
-        if not self.lanes.to_counter():
-            self.say("the program stands at no node")
-        self.lanes.focus()
-
     def action_pane(self, pane: str) -> None:
         """Focus a pane."""
         self.panes.focus(pane)
@@ -455,8 +450,8 @@ class AgdbgApp(PaneApp):
 
     def action_leave(self) -> None:
         """End what the hub works at; when that is nothing, back to the graph."""
-        if self.session is not None and self.session.cancel():
-            self.say("cancelled")
+        if self.session is not None and (title := self.session.cancel()):
+            self.say(f"cancelled: {title}")
         else:
             self.panes.focus("graph")
 

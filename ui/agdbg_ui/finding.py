@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.newest import Newest
 from agdbg_ui.spots import evidence_line
+from agdbg_ui.work import was_cancelled
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
@@ -113,7 +114,7 @@ class Findings:
         try:
             body = await self._session.ask.findings(self._pane.with_lints)
         except RequestFailed as error:
-            self._pane.show((), str(error))
+            self._pane.show((), "that was cancelled; 5 looks again" if was_cancelled(error) else str(error))
             self._looked_at = looked_at
             self._age()
             return

@@ -1,4 +1,4 @@
-"""What is left when the hub is gone, in words."""
+"""What is left when the hub is gone or does not answer, in words."""
 
 import os
 
@@ -6,6 +6,8 @@ from agdbg_ui.view import View
 
 #: Said to whoever asks for what only a hub can do.
 GONE = "the hub is gone: this can no longer be done (q quits)"
+#: Said of a recording when the hub has not answered in time.
+LATE = "no answer yet: the hub is busy with the recording; the last line tells how far it is"
 
 
 def left_alone(view: View, why: str) -> str:

@@ -120,6 +120,14 @@ class PaneApp(App[TuiResult]):
         is_gone = self.session is not None and self.session.view.life == "lost"
         return GONE if is_gone else words_of(error) or reason_of(error)
 
+    def action_to_counter(self) -> None:
+        """Go where the program stands."""
+        if self._refreshing is not None and self._refreshing.is_unread:
+            self._refreshing.all()
+        elif not self.lanes.to_counter():
+            self.say("the program stands at no node")
+        self.lanes.focus()
+
     def action_jump_to(self, where: str) -> None:
         """To the producer, the consumer, the root of the pass, the first bad node."""
         from agdbg_ui.jumping import Jumps

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.backend import FAILURES
-from agdbg_ui.messages import Refused
+from agdbg_ui.messages import Progressed, Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.spots import Spot, call_of_pass, line_of_stop, place_that_runs, places_of
@@ -17,6 +18,7 @@ from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
+from agdbg_ui.work import was_cancelled
 
 if TYPE_CHECKING:
     from agdbg_ui.session import Session
@@ -44,6 +46,7 @@ class Refreshing:
         self._counter = 0  # the node at which the thread stood last
         self._line_shown = (0, 0)  # the stop whose own line is shown, and the node that was selected then
         self._texts: dict[str, str | None] = {}
+        self.is_unread = False  # the last rows that were asked for were not wanted any more
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
         self.arrived = Newest(self._told(self._fetch_arrived), session.keep)
@@ -88,7 +91,13 @@ class Refreshing:
             start, count, age = wanted
             self._lanes.set_script(next(iter(self._session.view.argv), ""))
             folds = self._lanes.folds if self._lanes.is_folded else None
-            self._lanes.put(await self._session.ask.rows(start, count, self._session.stopped_thread, folds), age)
+            self.is_unread = False
+            try:
+                body = await self._session.ask.rows(start, count, self._session.stopped_thread, folds)
+            except RequestFailed as error:
+                self.is_unread = was_cancelled(error)
+                raise
+            self._lanes.put(body, age)
 
     async def _fetch_node(self) -> None:
         node = self._lanes.selected_node
@@ -207,7 +216,9 @@ class Refreshing:
             try:
                 await job()
             except Exception as error:  # whatever goes wrong in a job is told, and the screen goes on
-                if self._session.connected and moment is not None and moment == self._session.moment:
+                if was_cancelled(error):
+                    self._post(Progressed())
+                elif self._session.connected and moment is not None and moment == self._session.moment:
                     self._post(Refused(reason_of(error)))  # else it was about a stop that is over
 
         return run

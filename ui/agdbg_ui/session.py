@@ -18,7 +18,7 @@ from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.control import Control, words_of
 from agdbg_ui.filters import Filters
-from agdbg_ui.losing import left_alone
+from agdbg_ui.losing import LATE, left_alone
 from agdbg_ui.messages import (
     Barrier,
     Body,
@@ -38,7 +38,7 @@ from agdbg_ui.queries import Queries
 from agdbg_ui.steps import Steps
 from agdbg_ui.text import reason_of
 from agdbg_ui.view import Life, Stop, View, frame_of, troubles_of
-from agdbg_ui.work import Works
+from agdbg_ui.work import Works, was_cancelled
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
 FRAMES = 50
@@ -223,13 +223,13 @@ class Session:
         """Step back across a barrier all the same."""
         self.keep(asyncio.get_running_loop().create_task(self._forced(command)))
 
-    def cancel(self) -> bool:
-        """Let the hub end what it works at; False when that is nothing, or cannot be cancelled."""
-        work = self.works.newest
-        if work is None or not work.cancellable:
-            return False
+    def cancel(self) -> str:
+        """Let the hub end what it works at: what that is called; "" when it is nothing, or cannot be cancelled."""
+        if (work := self.works.cancel()) is None:
+            return ""
         self.keep(asyncio.get_running_loop().create_task(self._cancel(work.id)))
-        return True
+        self._post(Progressed())
+        return work.title
 
     async def _cancel(self, number: str) -> None:
         await self._backend.request("cancel", progressId=number)
@@ -567,7 +567,10 @@ class Session:
     def _refused(self, error: BaseException) -> None:
         if words := words_of(error):
             self._hands.ask()
-        self._post(Refused(words or reason_of(error)))
+        if isinstance(error, TimeoutError) and self.view.life == "trace":
+            words = LATE  # no program is busy there
+        if not was_cancelled(error):
+            self._post(Refused(words or reason_of(error)))
 
     def keep(self, task: "asyncio.Task[Any]") -> None:
         """Hold a task until it is done, and tell when it failed."""

@@ -146,6 +146,10 @@ def spaced(explanation: str) -> str:
     return "\n".join(lines)
 
 
+#: What is said when somebody has broken that off.
+UNREAD = "the recording was not read: that was cancelled; . reads it"
+
+
 def reading(work: Work | None) -> str:
     """What is said while the hub reads the recording, of which nothing is known yet."""
     part = "" if work is None or work.percentage is None else f" {work.percentage:.0f} %"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.amounts import bar
 from agdbg_ui.text import Pieces, safe
 from agdbg_ui.themes import ASIDE, LABEL
@@ -11,13 +12,17 @@ _BAR_CELLS = 12
 
 
 class Work(NamedTuple):
-    """One request that the hub works at; `percentage` is None where nobody knows."""
+    """One request that the hub works at; `percentage` is None where nobody knows.
+
+    A cancelled one goes on until the hub can break it off.
+    """
 
     id: str
     title: str
     message: str = ""
     percentage: float | None = None
     cancellable: bool = False
+    is_cancelled: bool = False
 
     @property
     def words(self) -> str:
@@ -28,7 +33,7 @@ class Work(NamedTuple):
     def pieces(self) -> Pieces:
         """The same with a bar."""
         drawn = "" if self.percentage is None else f"  {bar(self.percentage / 100, _BAR_CELLS)}"
-        leave = "   Esc cancels" if self.cancellable else ""
+        leave = "   is being cancelled …" if self.is_cancelled else "   Esc cancels" if self.cancellable else ""
         return [(f" {self.words}", ""), (drawn, LABEL), (leave, ASIDE)]
 
 
@@ -40,8 +45,16 @@ class Works:
 
     @property
     def newest(self) -> Work | None:
-        """What is shown."""
-        return next(reversed(self._works.values()), None)
+        """What is shown: of those that go on, else of those that are being cancelled."""
+        return max(reversed(self._works.values()), key=lambda work: not work.is_cancelled, default=None)
+
+    def cancel(self) -> Work | None:
+        """The newest is not wanted any more; None: there is none, or it cannot be cancelled, or was already."""
+        work = self.newest
+        if work is None or not work.cancellable or work.is_cancelled:
+            return None
+        self._works[work.id] = work._replace(is_cancelled=True)
+        return work
 
     def start(self, body: Mapping[str, Any]) -> None:
         """The body of ``progressStart``."""
@@ -63,3 +76,8 @@ class Works:
     def clear(self) -> None:
         """The hub is gone."""
         self._works.clear()
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether a request was given up because somebody wanted that."""
+    return isinstance(error, RequestFailed) and error.code == "cancelled"
