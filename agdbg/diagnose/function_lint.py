@@ -112,6 +112,8 @@ def _op(case: Case, kept: KeptFact) -> str:
 
 
 def _of_kept(case: Case, kept: KeptFact, op: str) -> list[Found]:
+    if kept.role == "changed":
+        return _changed(case, kept, op)
     made = []
     if kept.role == "output" and case.facts.node(kept.node) is not None:
         made.append(Found(kept.row, _cycle_finding(case, kept, op)))
@@ -205,6 +207,41 @@ def _written_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall, bu
         nodes=(kept.node,),
         certainty="certain",
         fix=f"Use ctx.save_for_backward() for arguments and outputs, or keep a clone: `ctx.{kept.name} = ... .clone()`.",
+    )
+
+
+def _changed(case: Case, kept: KeptFact, op: str) -> list[Found]:
+    """Its numbers are others, and nobody has told of a write."""
+    calls = [each for each in backward_calls(case, kept.node) if each.row < kept.row]
+    if case.facts.words(kept.row)[5] != NeedsGrad.YES or not calls:
+        return []
+    return [Found(kept.row, _changed_finding(case, kept, op, calls[-1]))]
+
+
+def _changed_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall) -> Finding:
+    name, element, _ = kept.name.partition("[")
+    where = "list or dict" if element else "memory"
+    copy = f"`ctx.{name} = ... .{'clone' if kept.storage else 'copy'}()`"
+    return Finding(
+        kind=WRITTEN,
+        cause=(
+            f"`ctx.{kept.name}` of {_name(op)}, applied{Lines(kept.site).at(kept.site)}, holds other numbers when backward() "
+            f"reads it than when forward() ended: it was changed in between, by NumPy, through `.data` or in a {where} that "
+            "others have too. Nothing checks that, and the gradient is that of the new numbers."
+        ),
+        evidence=(
+            Evidence("applied", kept.site, f"its forward() kept `ctx.{kept.name}`"),
+            *_definition(case, kept.node, FunctionCall.FORWARD),
+            *_definition(case, kept.node, FunctionCall.BACKWARD),
+            Evidence("needed", call.call.site, "ran backward()"),
+        ),
+        nodes=(kept.node,),
+        certainty="certain",
+        fix=(
+            f"Put copies of the elements into a new list or dict for `ctx.{name}` in forward()."
+            if element
+            else f"Keep a copy in forward(): {copy}."
+        ),
     )
 
 

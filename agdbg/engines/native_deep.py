@@ -12,11 +12,12 @@ from typing import Any
 
 from agdbg.engines.native import NativeSink
 from agdbg.engines.native_checksum import Checksums, checksum, saved_arrays, with_inner
-from agdbg.engines.native_rare import running
+from agdbg.engines.native_context import Contexts
+from agdbg.engines.native_rare import running, user_function
 from agdbg.engines.native_shapes import Shapes
 from agdbg.engines.native_summary import asked, summarised
 from agdbg.engines.native_summary_later import Later, words_of
-from agdbg.events import Kind, Probed, Summarized, head
+from agdbg.events import Kind, NeedsGrad, Probed, Summarized, head
 from agdbg.record import Recorder
 from agdbg.tell import tell
 from agdbg_engine.backward import BackwardPass
@@ -38,6 +39,7 @@ class DeepSink(NativeSink):
     def __init__(self, recorder: Recorder, also: Iterable[str]) -> None:
         self._also = frozenset(also)
         self._failed = False
+        self._contexts = Contexts()
         self._births: dict[type[Node], Callable[[Node, Tensor], None]] = {}
         super().__init__(recorder)
         self._shapes = Shapes(self)
@@ -148,6 +150,23 @@ class DeepSink(NativeSink):
         super().pass_started(bp)
         if "checksums" in self._also:
             self._try(self._check, bp)
+
+    def function_kept(self, node: Node, held: Any, name: str, role: str, code: CodeType, lasti: int) -> None:
+        super().function_kept(node, held, name, role, code, lasti)
+        if "checksums" in self._also and not name.startswith("saved_tensors["):
+            self._try(self._contexts.kept, node, name, held)
+
+    def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
+        super().function_began(node, what, code, lasti)
+        if what == "backward" and "checksums" in self._also:
+            self._try(self._tell_changed, node)
+
+    def _tell_changed(self, node: Node) -> None:
+        """Tell what the context held and holds no more, now that ``backward`` is about to read it."""
+        for name, value, is_read in self._contexts.changed(node, user_function(node, "backward")):
+            tensor = value if isinstance(value, Tensor) else None
+            read = NeedsGrad.YES if is_read else NeedsGrad.UNKNOWN
+            self._kept(node, tensor, name, "changed", read, node.code, node.lasti)
 
     def _check(self, bp: BackwardPass) -> None:
         """Read once more what the nodes of a pass have saved."""

@@ -57,7 +57,7 @@ class RareSink(engine_events.Sink):
     def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
         tag = self._tag(node) if what == "backward" else self._number_early(node)
         where = self._site_op(code, lasti, type(node).op_name)
-        function = _user_function(node, what)
+        function = user_function(node, what)
         flags = ONCE_DIFFERENTIABLE if getattr(function, "__code__", None) is _ONCE else 0
         self._rare(Kind.FUNCTION, tag, running(), where, self._defined(function), a=_CALLS[what], flags=flags)
 
@@ -73,11 +73,17 @@ class RareSink(engine_events.Sink):
             _needs_grad(tensor.requires_grad),
         )
 
-    def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
+    def function_kept(self, node: Node, held: Any, name: str, role: str, code: CodeType, lasti: int) -> None:
+        is_tensor = isinstance(held, Tensor)
+        able = _needs_grad(is_tensor and is_differentiable(held.dtype))
+        self._kept(node, held if is_tensor else None, name, role, able, code, lasti)
+
+    def _kept(
+        self, node: Node, tensor: Tensor | None, name: str, role: str, more: int, code: CodeType, lasti: int
+    ) -> None:
         where = self._site_op(code, lasti, role)
-        text = pack_pair(self.recorder.text(name), 0)
-        able = _needs_grad(is_differentiable(tensor.dtype))
-        self._rare(Kind.KEPT, self._number_early(node), self.storage_of(tensor), where, text, able)
+        text, storage = pack_pair(self.recorder.text(name), 0), 0 if tensor is None else self.storage_of(tensor)
+        self._rare(Kind.KEPT, self._number_early(node), storage, where, text, more)
 
     def _number_early(self, node: Node) -> int:
         """The number of a context, which is no node yet: its edges and saved tensors are told when they are known."""
@@ -130,7 +136,7 @@ class RareSink(engine_events.Sink):
         raise NotImplementedError
 
 
-def _user_function(node: Node, what: str) -> Any:
+def user_function(node: Node, what: str) -> Any:
     """The function of a custom Function that is about to run; ``None`` where the user wrote none, or two."""
     cls = getattr(type(node), "_forward_cls", None)
     if what != "backward":

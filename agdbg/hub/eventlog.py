@@ -214,7 +214,12 @@ def _unmarked(facts: Facts, row: int, words: list[int]) -> _Line:
 
 def _kept(facts: Facts, row: int, words: list[int]) -> _Line:
     found = facts.kept_at(row)
-    an = {"intermediate": "an intermediate", "output": "an output"}.get(found.role, f"a tensor ({found.role})")
+    an = {
+        "intermediate": "an intermediate",
+        "output": "an output",
+        "array": "an array",
+        "changed": "other numbers than when forward ended",
+    }.get(found.role, f"a tensor ({found.role})")
     return "kept", f"{node_words(facts, found.node)}: ctx.{found.name} holds {an}", found.node, found.site
 
 

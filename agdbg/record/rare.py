@@ -76,7 +76,7 @@ class UnmarkedFact:
 
 @dataclass(frozen=True, slots=True)
 class KeptFact:
-    """The context of a custom Function holds a tensor as ``name``; ``role`` is ``intermediate`` or ``output``."""
+    """The context of a custom Function holds something as ``name``; what, ``role`` tells: see ``docs/events.md``."""
 
     node: int
     name: str

@@ -205,10 +205,10 @@ class Sink:
     def function_wrote(self, node: Node, tensor: Tensor, argument: str, code: CodeType, lasti: int) -> None:
         """The ``forward`` of a custom Function changed its ``argument``, without saying so by ``mark_dirty``."""
 
-    def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
+    def function_kept(self, node: Node, held: Any, name: str, role: str, code: CodeType, lasti: int) -> None:
         """``ctx.<name>`` of a custom Function holds an ``intermediate`` (``role``), through which no second derivative flows,
-        an ``output``, which makes a reference cycle, or an ``input``, whose writes nobody notices. Saved inputs and outputs are
-        as they should be and not told of.
+        an ``output``, which makes a reference cycle, or an ``input``, whose writes nobody notices: tensors; or an ``array`` that is
+        none. Saved inputs and outputs are as they should be and not told of.
         """
 
     def redrawn(self, code: CodeType, lasti: int) -> None:

@@ -104,6 +104,64 @@ def test_a_write_after_backward_is_harmless(lint_script):
     )
 
 
+# ----- what nothing has counted -----
+
+ARRAYS = "import numpy as np\nw = np.array([2.0, 3.0], np.float32)\n"
+READS = "return g * ag.as_tensor(ctx.{})"
+CHANGED = {
+    "an array": ("ctx.w = w\nreturn x * ag.as_tensor(w)", READS.format("w"), "w[:] = 0", "w"),
+    "an array in a list": ("ctx.b = [w]\nreturn x * ag.as_tensor(w)", READS.format("b[0]"), "w += 1", "b[0]"),
+    "an array of two": (
+        "ctx.b = [w, w + 1]\nreturn x * ag.as_tensor(w)", READS.format("b[0]"), "w += 1", "b[0]",
+    ),
+    "in a dict": ("ctx.d = {'k': [w]}\nreturn x * ag.as_tensor(w)", READS.format("d['k'][0]"), "w += 1", "d['k'][0]"),
+    "unpacked": (
+        "ctx.b = (w, w.copy())\nreturn x * ag.as_tensor(w)", "a, b = ctx.b\nreturn g * ag.as_tensor(a)", "w += 1", "b[0]",
+    ),
+    "a place in a list": (
+        "ctx.b = shared\nshared[0] = x.detach()\nreturn x * 1", "return g * ctx.b[0]", "shared[0] = ag.zeros(2)", "b[0]",
+    ),
+    "a tensor by .data": ("ctx.t = t\nreturn x * t", "return g * ctx.t", "t.data.fill_(0)", "t"),
+    "a tensor by NumPy": ("ctx.t = t\nreturn x * t", "return g * ctx.t", "t.numpy()[:] = 0", "t"),
+}  # fmt: skip
+RIGHT = {
+    "nobody changes it": ("ctx.w = w\nreturn x * ag.as_tensor(w)", READS.format("w"), "pass"),
+    "a copy": ("ctx.w = w.copy()\nreturn x * ag.as_tensor(w)", READS.format("w"), "w[:] = 0"),
+    "backward does not read it": ("ctx.calls = w\nreturn x * 1", "return g * 1", "w += 1"),
+    "another place of a pool": (
+        "ctx.b, ctx.i = shared, 0\nreturn x * shared[0]", "return g * ctx.b[ctx.i]", "shared[1] = ag.zeros(2)",
+    ),
+    "another key": ("ctx.b = {'a': w.copy(), 'b': w}\nreturn x * 1", "return g * ag.as_tensor(ctx.b['a'])", "w += 1"),
+    "backward writes itself": (
+        "ctx.w = w.copy()\nreturn x * 1", "ctx.w += 1\nreturn g * ag.as_tensor(ctx.w)", "pass",
+    ),
+}  # fmt: skip
+
+
+def kept(forward, backward, between):
+    return (
+        ARRAYS
+        + "shared = [ag.ones(2), ag.ones(2)]\nt = ag.ones(2)\n"
+        + function(forward, backward)
+        + "z = ag.ones(2, requires_grad=True)\n"
+        f"y = F.apply(z).sum()\n{between}\ny.backward(retain_graph=True)\ny.backward()"
+    )
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_the_context_holds_is_changed_uncounted(lint_script, case):
+    forward, backward, between, name = CHANGED[case]
+    found = lint_script(kept(forward, backward, between)).only("context-written")
+    assert f"`ctx.{name}` of `F`, applied at line " in found.cause and "holds other numbers" in found.cause
+    assert ("copy()" in found.fix or "clone()" in found.fix) == ("[" not in name)
+    assert [each.role for each in found.evidence] == ["applied", "forward", "backward", "needed"]
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_what_the_context_may_hold(lint_script, case):
+    assert lint_script(kept(*RIGHT[case])).kinds() == []
+
+
 # ----- backward that leaves the graph -----
 
 SAVING = "ctx.save_for_backward(x)\nreturn x * x * x"

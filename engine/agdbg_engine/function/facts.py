@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import events
 from ..storage import version_of
 from ..tensor import Tensor
 
 if TYPE_CHECKING:
+    from ..node import Node
     from .node import BackwardCFunction
 
 
@@ -32,26 +36,41 @@ def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], ra
             sink.function_wrote(node, t, argument_names(node)[i], node.code, node.lasti)
     ins = {id(t) for _, t in given}
     outs = {id(t) for t in (raw if isinstance(raw, tuple) else (raw,)) if isinstance(t, Tensor)}
-    for name, t in _tensors_on(node):
-        role = "input" if id(t) in ins else "output" if id(t) in outs else "intermediate"
-        if role == "intermediate" or not name.startswith("saved_tensors["):
-            sink.function_kept(node, t, name, role, node.code, node.lasti)
+    for name, held in _saved_by(node):
+        if isinstance(held, Tensor) and id(held) not in ins | outs:
+            sink.function_kept(node, held, name, "intermediate", node.code, node.lasti)
+    for name, held in held_on(node):
+        role = "input" if id(held) in ins else "output" if id(held) in outs else "intermediate"
+        sink.function_kept(node, held, name, role if isinstance(held, Tensor) else "array", node.code, node.lasti)
 
 
-def _tensors_on(node: BackwardCFunction) -> Iterator[tuple[str, Tensor]]:
-    """The tensors put on the context, and how the user would write them."""
+def _saved_by(node: BackwardCFunction) -> Iterator[tuple[str, Any]]:
     own = node.to_save if isinstance(node.to_save, tuple) else ()
-    for i, t in enumerate(own):
-        if isinstance(t, Tensor):
-            yield f"saved_tensors[{i}]", t
-    for name, value in vars(node).items():
-        yield from _in(name, value)
+    yield from ((f"saved_tensors[{i}]", t) for i, t in enumerate(own))
 
 
-def _in(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(value, Tensor):
+def held_on(node: Node) -> Iterator[tuple[str, Any]]:
+    """Tensors and arrays in the attributes of a context, in lists, tuples and dicts too, and how the user would write them."""
+    for name, value in list(vars(node).items()):
+        yield from _in(name, value, _DEPTH)
+
+
+def _in(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Tensor) or _is_array(value):
         yield name, value
-    elif isinstance(value, list | tuple):
-        yield from ((f"{name}[{i}]", t) for i, t in enumerate(value) if isinstance(t, Tensor))
-    elif isinstance(value, dict):
-        yield from ((f"{name}[{key!r}]", t) for key, t in value.items() if isinstance(t, Tensor))
+    elif depth and isinstance(value, list | tuple):
+        for i, each in enumerate(value[:_WIDTH]):
+            yield from _in(f"{name}[{i}]", each, depth - 1)
+    elif depth and isinstance(value, dict):
+        for key, each in list(islice(value.items(), _WIDTH)):
+            yield from _in(f"{name}[{key!r}]", each, depth - 1)
+
+
+def _is_array(value: Any) -> bool:
+    """An array of numbers, of the CPU or of a device."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return isinstance(kind, str) and kind in _NUMBERS and hasattr(value, "strides") and not np.isscalar(value)
+
+
+_DEPTH, _WIDTH = 3, 1000  # containers in containers, and elements of each, that are looked at
+_NUMBERS = frozenset("biufc")
