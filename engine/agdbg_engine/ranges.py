@@ -9,6 +9,7 @@ import numpy as np
 
 from .creation import factory, leaf
 from .dtype import category, cpp_type, get_default_dtype, scalar_type
+from .ops.kernel_names import no_kernel
 from .scalars import check_fits
 from .tensor import Tensor
 
@@ -73,6 +74,8 @@ def linspace(
 ) -> Tensor:
     """``steps`` evenly spaced numbers, both ends (numbers or 0-d tensors) included."""
     first, last, kind = _ends("linspace", start, end, steps, dtype)
+    if kind.kind == "b" and steps > 1:
+        raise no_kernel("linspace_cpu", kind)
     if kind.kind in "iu":
         return leaf(_truncated(first, last, steps).astype(kind), device, requires_grad)
     return leaf(np.linspace(first, last, steps, dtype=kind), device, requires_grad)
@@ -85,6 +88,8 @@ def logspace(
 ) -> Tensor:  # fmt: skip
     """``base`` to the powers of :func:`linspace`."""
     first, last, kind = _ends("logspace", start, end, steps, dtype)
+    if kind.kind == "b" and steps > 1:
+        raise no_kernel("logspace_cpu", kind)
     if kind.kind in "iu":
         powers = np.power(float(base), _steps(int(first), int(last), steps))
         return leaf(powers.astype(kind), device, requires_grad)

@@ -35,7 +35,6 @@ KNOWN = [
     ("remainder", r"!= \('RuntimeError', 'derivative for aten::remainder", "PyTorch has no gradient in the divisor of a number"),
     ("pow", r"INTERNAL ASSERT|\"pow\" not implemented", "a fault of PyTorch's for the number True; bools to the power of True"),
     ("logical_*", r"derivative for aten::logical_\w+ is not", "PyTorch gives the gradient of what was there before, which is wrong"),
-    ("clamp_m*", r"desired output type (bool|int|(un)?signed char|short int|long int)\"", "PyTorch's other name of a dtype"),
     ("div", r"float16, 0.1, rounding_mode=(floor|trunc)\): float16 ", "float16 is divided in float32 and rounded to 0 after, not before"),
     ("addcdiv", r"!= \('RuntimeError', \"result type Float can't be cast to the desired output type (Bool|Byte|Char|Short|Int|Long)", _DIVISOR),
     ("lerp addcmul", r"result type .*!= \('NotImplementedError', '\"(lerp_kernel_scalar|addcmul_cpu_out)\"", _LATER),

@@ -5164,8 +5164,8 @@ class GeluBackward0(Node1):
 def gelu_tanh(self: Tensor) -> Tensor:
     try:
         a_self = self._in
-        if a_self.dtype.kind in 'biu':
-            return gelu_tanh(p_.floated(self))
+        if a_self.dtype.kind not in 'fc':
+            p_.refuse_kind('gelu_tanh', a_self.dtype)
         r = k_gelu_tanh(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9161,6 +9161,8 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
     try:
         a_self = self._in
         a_target = target._in
+        if a_self.dtype.kind not in 'fc':
+            p_.refuse_kind('nll_loss_raw', a_self.dtype)
         r = k_nll_loss_raw(a_self, a_target, reduction)
         if type(r) is not ndarray:
             r = p_.as_array(r, a_self, a_target)

@@ -20,6 +20,7 @@ from ..tensor import Tensor, wrap
 from . import _generated as g
 from . import kernels as k
 from .explain import not_a_tensor, shape_error
+from .kernel_names import no_kernel
 from .refuse import refuse_complex
 
 
@@ -139,6 +140,8 @@ def round(self: Tensor, *, decimals: int | None = None) -> Tensor:
         return g.round(self)
     from .wide.pointwise.choosing import round_decimals
 
+    if decimals == 0 and self.dtype.kind != "f":
+        raise no_kernel("round_vml_cpu", self.dtype)
     return round_decimals(self, decimals)
 
 

@@ -103,6 +103,11 @@ def bool_subtraction(op: str, *dtypes: np.dtype[Any]) -> None:
         raise RuntimeError(f"Subtraction, the `-` operator, with a bool tensor is not supported. {_INVERT}")
 
 
+def negated_bools() -> Exception:
+    """PyTorch's error of a tensor of bools with a sign before it."""
+    return RuntimeError(f"Negation, the `-` operator, on a bool tensor is not supported. {_INVERT}")
+
+
 def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     if not isinstance(error, TypeError) or not arrays:
         return None
@@ -114,7 +119,7 @@ def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     if arrays[0].dtype.kind == "c":
         return complex_refused(op, arrays[0].dtype)
     if op == "neg":
-        return RuntimeError(f"Negation, the `-` operator, on a bool tensor is not supported. {_INVERT}")
+        return negated_bools()
     kind = device_of(arrays[0]).type
     why = "" if kind == "cpu" else f" ({error})"
     return NotImplementedError(f"\"{op}_{kind}\" not implemented for '{scalar_type(arrays[0].dtype)}'{why}")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..dtype import category, get_default_dtype, result_type, scalar_type
+from ..dtype import category, get_default_dtype, result_type
 from ..tensor import Tensor
 from .explain import broadcast_error, expand_error
+from .kernel_names import not_written
 from .overlapping import RUNNING
 
 _KERNEL = re.compile(r"\"\w+\" not implemented for '|ufunc '")
@@ -48,9 +49,8 @@ def check_result(
             f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(shape)}",
         )
     if category(dtype) > category(t.dtype):
-        raise RuntimeError(
-            f"result type {scalar_type(dtype)} can't be cast to the desired output type {scalar_type(t.dtype)}"
-        )
+        limits = name in ("clamp_", "clip_", "clamp_min_", "clamp_max_")
+        raise not_written(dtype, t.dtype, in_cpp=limits and not any(isinstance(x, Tensor) for x in operands))
 
 
 def put_right(

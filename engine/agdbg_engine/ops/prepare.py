@@ -12,7 +12,7 @@ import numpy as np
 from .. import events, several
 from ..backward import QUIET
 from ..device import beside
-from ..dtype import get_default_dtype, result_type, scalar_type
+from ..dtype import get_default_dtype, result_type
 from ..errors import raise_if
 from ..grad_mode import mode, quiet_no_grad
 from ..node import Node
@@ -25,6 +25,7 @@ from ..tensor import Tensor, wrap
 from ..view import lost_history
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
+from .kernel_names import not_implemented
 from .mixed_devices import beside_numbers, told_at_once, wrong_devices
 from .other_dtype import casting, computed_in
 from .refuse import refuse_bools
@@ -241,7 +242,7 @@ def floated(tensor: Tensor) -> Tensor:
 
 def refuse_kind(op: str, dtype: np.dtype[Any]) -> None:
     """PyTorch computes ``op`` of floating and complex tensors alone."""
-    raise NotImplementedError(f"\"{op}_cpu\" not implemented for '{scalar_type(dtype)}'")
+    raise not_implemented(op, dtype)
 
 
 def own(indices: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -60,7 +60,8 @@ class Row:
     shared: dict[str, str] = field(default_factory=dict)
     """Expressions by a name under which gradient formulas read them: computed once for all of them. Interpreted rows only."""
     kinds: str = ""
-    """The kinds of dtype that the op is there for (``fc``: floating and complex); any when empty."""
+    """The kinds of dtype that the op is there for (``fc``: floating and complex; ``w``: floating, but not half precision); any when
+    empty."""
     bools: bool = True
     """Whether the op is there for bools, of those that ask for no ``kinds``: looked at where nothing is recorded, as of bools."""
 

@@ -93,7 +93,7 @@ op("leaky_relu_backward(grad_output, self, negative_slope)", "LeakyReluBackwardB
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
       "softplus_backward(g, self, beta, threshold)", kinds="fc")
 unary("silu(self)", "SiluBackward0", "silu_backward(g, self)", kinds="fc")
-unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
+unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", kinds="fc")
 unary("clamp(self, min=None, max=None)", "ClampBackward1", "keep(g, inside(self, min, max))")
 unary("clamp_min(self, min)", "ClampMinBackward0", "keep(g, self >= min)")
 unary("clamp_max(self, max)", "ClampMaxBackward0", "keep(g, self <= max)")
@@ -158,7 +158,7 @@ op("softmax_dim(self, dim)", "SoftmaxBackward0", self="softmax_grad(g, result, d
 op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="log_softmax_grad(g, result, dim)",
    jvp="self_t - sum_dim(exp(result) * self_t, dim, True)")
 linear("nll_loss_raw(self, target, reduction)", "NllLossBackward0",
-       "nll_loss_raw_backward(g, target, self_shape, reduction)", target=None)
+       "nll_loss_raw_backward(g, target, self_shape, reduction)", target=None, kinds="fc")
 op("nll_loss_raw_backward(grad_output, target, shape, reduction)", "NllLossBackwardBackward0",
    grad_output="nll_loss_raw(g, target, reduction)", target=None, jvp="linear")
 op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g, self, target, reduction)",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import events
-from ...dtype import get_default_dtype, result_type, scalar_type
+from ...dtype import get_default_dtype, result_type
 from ...grad_mode import mode
 from ...node import edge, next_seq, nowhere
 from ...saved.hooks import kept
@@ -30,6 +30,7 @@ from .. import graph, kernels
 from ..after import after, after_outputs
 from ..compare import no_gradient
 from ..forward import SavedResult
+from ..kernel_names import not_implemented, takes
 from ..prepare import as_array, cut, failed
 from ..refuse import refuse_complex
 from ..returned import returned_as
@@ -243,26 +244,11 @@ def _own(array: Any, buffers: list[Any]) -> Any:
     return array.copy() if any(hasattr(b, "dtype") and np.may_share_memory(array, b) for b in buffers) else array
 
 
-_KERNELS = {
-    "gelu": "GeluKernelImpl",
-    "bitwise_left_shift": "lshift_cpu",
-    "bitwise_right_shift": "rshift_cpu",
-    **{name: f"{name}_vml_cpu" for name in ("erf", "erfc", "erfinv", "i0", "lgamma")},
-    "digamma": "digamma",
-    "celu": "elu_cpu",
-    "celu_of_result": "elu_cpu",
-    "softshrink": "softshrink_check",
-}
-"""PyTorch's names of kernels that are not those of the ops."""
-
-
 def _check_kind(row: Row, dtype: Any) -> None:
-    if dtype.kind not in row.kinds:
+    if not takes(row.kinds, dtype):
         if dtype.kind == "c":
             refuse_complex(row.name, dtype)
-        raise NotImplementedError(
-            f"\"{_KERNELS.get(row.name, f'{row.name}_cpu')}\" not implemented for '{scalar_type(dtype)}'"
-        )
+        raise not_implemented(row.name, dtype)
 
 
 # ----- dtypes -----

@@ -18,6 +18,7 @@ from ... import _generated as g
 from ... import reduce
 from ...explain import check_exponential, shape_error
 from ...inplace import inplace as written
+from ...kernel_names import not_implemented, takes
 from ...shape import one_dim
 from ..declare import OPS, public
 
@@ -96,7 +97,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if input.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    if input.dtype.kind == "u" and min(min_val, max_val) < 0:
+    if input.dtype.kind == "u" and min(int(min_val), int(max_val)) < 0:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _form("hardtanh", inplace, input, OPS["hardtanh"], min_val, max_val)
 
@@ -202,7 +203,11 @@ def rrelu(
     """Input where positive, else times a slope drawn from [lower, upper], or times the mean of both when not training."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training and input.dtype.kind != "f":
+        raise not_implemented("leaky_relu", input.dtype)
     noise = None
+    if training and not takes("w", input.dtype):
+        raise not_implemented("rrelu_with_noise", input.dtype)
     if training:
         drawn = generator(None, input._a).uniform(lower, upper, input.shape).astype(input.dtype)
         noise = g.where(wrap(input._a <= 0), wrap(drawn), 1.0)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....dtype import get_default_dtype, scalar_type
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ...matrix import matmul
 from ..declare import OPS, formula, in_both, kernel, op, public
 from ..sampling.dropout import dropout
@@ -161,6 +163,8 @@ def scaled_dot_product_attention(
     later key. ``scale`` is 1 / sqrt(E) by default. With ``enable_gqa`` a head of key and value serves several of query.
     """
     _check(query, key, value, attn_mask)
+    if query.dtype.kind != "f":
+        raise _not_floating(query.dtype)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -180,6 +184,13 @@ def scaled_dot_product_attention(
         wide_mask = None if mask is None else mask.to(np.dtype(np.float32))
         return _of_ops(wide, wide_mask, dropout_p, factor).to(query.dtype)
     return _of_ops([query, key, value], mask, dropout_p, factor)
+
+
+def _not_floating(dtype: Any) -> Exception:
+    """PyTorch's error: there is no softmax of complex numbers, and that of integers is multiplied with their own dtype."""
+    if dtype.kind == "c":
+        return no_kernel("softmax_lastdim_kernel_impl", dtype)
+    return RuntimeError(f"expected scalar type {scalar_type(get_default_dtype())} but found {scalar_type(dtype)}")
 
 
 def _of_ops(inputs: list[Tensor], mask: Tensor | None, dropout_p: float, factor: float) -> Tensor:

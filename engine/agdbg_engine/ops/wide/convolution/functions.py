@@ -8,6 +8,7 @@ from ....dtype import cpp_type, scalar_type
 from ....tensor import Tensor
 from ... import graph
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ..declare import public
 from ..resampling.pad import constant_pad_nd
 from .rows import transposed_size
@@ -183,6 +184,15 @@ def _named(padding: str, x: Tensor, weight: Tensor, stride: Ints, dilation: Ints
 # ----- checks, in PyTorch's order -----
 
 
+def _check_kernel(dtype: Any, n: int, transposed: bool, dilated: bool) -> None:
+    """Refuse bools, and the integers that PyTorch's kernel for such a convolution is not there for."""
+    if dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize < 8 and (transposed or dilated)):
+        plain = "compute_columns3d" if n == 3 else f"slow_conv{n}d_cpu"
+        raise no_kernel(
+            f"slow_conv_transpose{n}d_out_cpu" if transposed else "slow_conv_dilated<>" if dilated else plain, dtype
+        )
+
+
 def _check(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints,
     groups: int,
@@ -223,8 +233,7 @@ def _check(
             f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be 1-dimensional with {made} "
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
-    if x.dtype.kind == "b":
-        raise NotImplementedError(f"\"slow_conv{max(len(shape) - 2, 2)}d_cpu\" not implemented for 'Bool'")
+    _check_kernel(x.dtype, max(len(shape) - 2, 2), transposed, any(d != 1 for d in dilation))
     if bias is not None and bias.dtype != x.dtype:
         raise RuntimeError(
             f"Input type ({cpp_type(x.dtype)}) and bias type ({cpp_type(bias.dtype)}) should be the same"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....dtype import scalar_type
 from ....tensor import Tensor
+from ...kernel_names import no_kernel
 from ..declare import formula, op, public
 from . import index_ops, places, scatter
 
@@ -226,7 +227,14 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim, size = index_ops.sources("index_reduce_()", self, dim, index, source)
     index_ops.in_range(index, size)
-    if self.dtype.kind in "bc":
-        raise NotImplementedError(f"\"index_func_\" not implemented for '{scalar_type(self.dtype)}'")
+    kind = self.dtype.kind
+    if kind in "bc" and not include_self:
+        raise no_kernel("index_reduce_func_exclude_input_init", self.dtype)
+    if kind in "bc" and self.ndim < 2:
+        raise no_kernel("index_func_", self.dtype)
+    if kind == "b" and reduce == "mean":
+        raise no_kernel("div_floor_cpu", self.dtype)
+    if kind == "c" and reduce in ("amax", "amin"):
+        raise no_kernel("maximum_cpu" if reduce == "amax" else "minimum_cpu", self.dtype)
     out: Tensor = BY_SLICE(self, dim, index, source, reduce, include_self)
     return out

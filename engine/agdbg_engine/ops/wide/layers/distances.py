@@ -128,7 +128,7 @@ def norms(difference: Any, p: float) -> Any:
     return found
 
 
-op("cdist_raw(x1, x2, p)", "CdistBackward0", kinds="f", value=_all_distances,
+op("cdist_raw(x1, x2, p)", "CdistBackward0", kinds="w", value=_all_distances,
    x1="sum_to(sum_dim(distance_grad(g, between_all(x1, x2), result, p), -2, False), x1_shape)",
    x2="sum_to(-sum_dim(distance_grad(g, between_all(x1, x2), result, p), -3, False), x2_shape)")  # fmt: skip
 
@@ -148,7 +148,7 @@ def euclidean_grad(F: Any, grad: Any, x1: Any, x2: Any, result: Any) -> Any:
     return x1 * F.sum_dim(share, len(share.shape) - 1, True) - F.matmul(share, x2)
 
 
-op("euclidean_dist(x1, x2)", "EuclideanDistBackward0", kinds="f",
+op("euclidean_dist(x1, x2)", "EuclideanDistBackward0", kinds="w",
    x1="sum_to(euclidean_grad(g, x1, x2, result), x1_shape)",
    x2="sum_to(euclidean_grad(mT(g), x2, x1, mT(result)), x2_shape)")  # fmt: skip
 _BY_PRODUCT: dict[Any, Callable[[int, int], bool]] = {

@@ -100,6 +100,10 @@ def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type:
     from ....forward_ad import _set_fwd_grad_enabled
 
     rows = np.unique(indices._a)
+    if rows.size and self.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {scalar_type(self.dtype)} instead."
+        )
     with quiet_no_grad(), _set_fwd_grad_enabled(False):  # a tangent stays what it was
         sizes = OPS["vector_norm_raw"](wrap(self._a[rows]), float(norm_type), 1, True)._a
         scale = np.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1).astype(self.dtype)

@@ -8,12 +8,12 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
-from ....dtype import scalar_type
 from ....repeated_index import add_at, join_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
+from ...kernel_names import type_name
 from ...lists import cat
 from ...mixed_devices import refuse_apart
 from ..declare import OPS, linear, op, public
@@ -53,6 +53,8 @@ def embedding_bag(
     else:
         assert offsets is not None
         starts = offsets._a
+    if max_norm is not None and weight.dtype.kind in "biu":
+        embedding_renorm_(weight, input, max_norm, norm_type)  # refused
     _check_numbers(input, weight, per_sample_weights, padding_idx)
     if max_norm is not None:
         embedding_renorm_(weight, input, max_norm, norm_type)
@@ -146,7 +148,7 @@ def _check_numbers(input: Tensor, weight: Tensor, factors: Tensor | None, paddin
 
 
 def _kind(x: Tensor) -> str:
-    return "CPUBoolType" if x.dtype == np.bool_ else f"torch.{scalar_type(x.dtype)}Tensor"
+    return type_name(x.dtype)
 
 
 @at_home

@@ -107,7 +107,7 @@ def _by_pairs(F: Any, grad: Any, x: Any, result: Any, p: float) -> Any:
 
 
 in_both("pdist_grad", _gradient, lambda g, x, result, p: _by_pairs(graph, g, x, result, p))
-op("pdist_raw(self, p)", "PdistBackward0", kinds="f", value=_distances, self="pdist_grad(g, self, result, p)")
+op("pdist_raw(self, p)", "PdistBackward0", kinds="w", value=_distances, self="pdist_grad(g, self, result, p)")
 
 
 @public("torch nn.functional")

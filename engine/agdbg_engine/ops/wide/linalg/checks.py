@@ -10,6 +10,7 @@ from ....backends import on_host
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import not_a_tensor, shape_error
+from ...kernel_names import no_kernel, takes
 
 Shape = tuple[int, ...]
 
@@ -24,13 +25,34 @@ def is_tensor(op: str, name: str, value: Any, position: int = 1) -> None:
         raise not_a_tensor(op, name, value, position)
 
 
+_KERNELS = {
+    **dict.fromkeys(("linalg.cholesky", "cholesky"), "cholesky_cpu"), "cholesky_inverse": "cholesky_inverse_out_cpu",
+    "cholesky_solve": "cholesky_solve_cpu", "torch.linalg.ldl_factor_ex": "ldl_factor_kernel_cpu",
+    "torch.linalg.ldl_solve": "ldl_solve_kernel_cpu", **dict.fromkeys(("geqrf", "linalg.qr"), "geqrf_cpu"),
+    "linalg.householder_product": "orgqr_cpu", "torch.ormqr": "ormqr_cpu", "torch.linalg.lu_solve": "linalg.lu_solve_cpu",
+    **dict.fromkeys(("linalg.lu", "linalg.lu_factor", "linalg.det", "linalg.solve"), "lu_cpu"),
+    **dict.fromkeys(("triangular_solve", "linalg.solve_triangular"), "triangular_solve_cpu"),
+    "linalg.svd": "linalg_svd_cpu", "linalg.eigh": "linalg_eigh_cpu",
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), "linalg_eig_out_cpu"),
+}  # fmt: skip
+"""The kernels that tell of half precision by op."""
+_OF_INTEGERS = {
+    "cholesky", "cholesky_inverse", "cholesky_solve", "geqrf", "linalg.householder_product", "torch.ormqr", "linalg.lu",
+    "linalg.lu_factor", "triangular_solve", "linalg.solve_triangular", "linalg.eigh",
+}  # fmt: skip
+"""Ops of which the kernel tells of integers, too."""
+
+
 def floating(op: str, x: Tensor, low: bool = False) -> None:
     """Refuse integers and, unless ``low``, half precision."""
     dtype = x._a.dtype
-    if dtype.kind not in "fc":
-        raise RuntimeError(f"{op}: Expected a floating point or complex tensor as input. Got {scalar_type(dtype)}")
-    if not low and dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+    if takes("fc" if low else "wc", dtype):
+        return
+    if op in _OF_INTEGERS or (dtype.kind == "f" and op in _KERNELS):
+        raise no_kernel(_KERNELS[op], dtype)
+    if dtype.kind == "f":
         raise RuntimeError(f"{op}: Low precision dtypes not supported. Got {scalar_type(dtype)}")
+    raise RuntimeError(f"{op}: Expected a floating point or complex tensor as input. Got {scalar_type(dtype)}")
 
 
 def matrices(op: str, x: Tensor, name: str = "A") -> None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
-from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...mixed_devices import together
@@ -95,8 +94,6 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """The older form of :func:`linalg.cholesky`."""
     square("cholesky", self)
-    if self._a.dtype.kind not in "fc":
-        raise NotImplementedError(f"\"cholesky_cpu\" not implemented for '{scalar_type(self._a.dtype)}'")
     floating("cholesky", self)
     x: Tensor = OLD(self, upper)
     return x

@@ -9,12 +9,13 @@ import numpy as np
 from .... import events
 from ....backends import on_host
 from ....device import array_module
+from ....dtype import scalar_type
 from ....several import at_home
 from ....tensor import Tensor
 from ...formulas import imag_part, real_part
 from ..declare import formula, op, public
 from ..indexing.reading import seen
-from .checks import LinAlgError, floating_square
+from .checks import LinAlgError, floating, floating_square, is_tensor, square
 from .parts import differences, skew
 from .svd import ILL_DEFINED, _derived
 
@@ -147,10 +148,19 @@ def _finite(a: Tensor) -> None:
     events.keep_on(events.COMPLEX)  # the result is complex even where the matrix is real
 
 
+def _complex_of(op: str, A: Any) -> None:
+    """Square matrices that PyTorch has complex results of."""
+    is_tensor(op, "A", A)
+    square(op, A)
+    if A._a.dtype.kind in "biu":
+        raise RuntimeError(f"Unknown Complex ScalarType for {scalar_type(A._a.dtype)}")
+    floating(op, A)
+
+
 @public("linalg", out=True)
 def eig(A: Tensor) -> Any:
     """Eigenvalues and eigenvectors of square matrices, complex."""
-    floating_square("linalg.eig", A)
+    _complex_of("linalg.eig", A)
     _finite(A)
     return EIG(A, True)
 
@@ -158,7 +168,7 @@ def eig(A: Tensor) -> Any:
 @public("linalg", out=True)
 def eigvals(A: Tensor) -> Tensor:
     """Eigenvalues of square matrices, complex. Where a gradient is wanted, the vectors are computed too."""
-    floating_square("linalg.eigvals", A)
+    _complex_of("linalg.eigvals", A)
     _finite(A)
     x: Tensor = EIG(A, _derived(A))[0]
     return x

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....tensor import Tensor
 from ...complexes import matrix_adjoint
+from ...kernel_names import takes
 from ...matrix import matmul
 from ...shape import expand
 from ..declare import public
@@ -15,7 +18,8 @@ def _basis(a: Tensor, q: int, niter: int) -> Tensor:
     """Orthonormal columns that nearly span those of ``a``: of random combinations, sharpened ``niter`` times."""
     from ....random import randn
 
-    start = randn(a.shape[-1], q, dtype=a._a.real.dtype)
+    kind = a._a.real.dtype if takes("fc", a._a.dtype) else np.dtype(np.float32)
+    start = randn(a.shape[-1], q, dtype=kind)
     if a._a.dtype.kind == "c":
         from ...complexes import complex as complex_of
 

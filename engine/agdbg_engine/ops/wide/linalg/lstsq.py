@@ -13,6 +13,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...host_only import check_place
+from ...kernel_names import takes
 from ...mixed_devices import together
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
@@ -122,12 +123,20 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(self, rcond)
 
 
+def _of_default_tolerance(x: Tensor) -> None:
+    """Refuse integers and half precision in PyTorch's words of the default tolerance, which it computes first."""
+    if not takes("wc", x._a.dtype):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+
+
 @public("linalg", out=True)
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """How many singular values are above ``max(atol, rtol * largest)``; no gradient."""
     is_tensor("linalg.matrix_rank", "A", A)
     matrices("torch.linalg.matrix_rank", A, "input")
-    floating("linalg.matrix_rank", A)
+    if tol is None and rtol is None:
+        _of_default_tolerance(A)
+    floating("linalg.eigh" if hermitian else "linalg.svd", A)
     if hermitian:
         square("linalg.eigh", A)
     if tol is not None:
@@ -221,6 +230,8 @@ def lstsq(self: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = No
         raise shape_error(f"{name}: input must have at least 2 dimensions.")
     if b.ndim < 1:
         raise shape_error(f"{name}: other must have at least 1 dimension.")
+    if rcond is None:
+        _of_default_tolerance(self)
     if self._a.dtype.kind not in "fc":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {scalar_type(self.dtype)}"

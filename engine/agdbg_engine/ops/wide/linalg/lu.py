@@ -344,7 +344,7 @@ def _as_many(op_name: str, pivots: Tensor, packed: Tensor) -> None:
 
 
 def _checked_solve(op_name: str, lu: Tensor, pivots: Tensor, b: Tensor, left: bool) -> None:
-    floating(op_name, lu)
+    floating("torch.linalg.lu_solve", lu)
     same_dtype(op_name, lu, b, "LU and B")
     square("torch.linalg.lu_solve", lu)
     matrices(op_name, b, "B")

@@ -199,7 +199,7 @@ def _listed(dim: Any) -> str:
 
 def _singular(x: Tensor, dims: tuple[int, ...], keepdim: bool, ord: Any) -> Tensor:
     """A norm that is one of the singular values."""
-    floating("linalg.svd", x)
+    floating("linalg.matrix_norm", x)
     rest = tuple(d for d in range(x.ndim) if d not in dims)
     s = svdvals(g.permute_to(x, (*rest, *dims)))
     out: Tensor = s.sum(-1, keepdim) if ord == "nuc" else _extreme(s, -1, keepdim, ord)
@@ -277,7 +277,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 
     is_tensor("linalg.cond", "A", A)
     matrices("linalg.cond", A)
-    floating("linalg.cond", A)
+    floating("linalg.svd", A)
     if A._a.size == 0 and (p not in ("fro", "nuc") or A.shape[-1] == A.shape[-2]):
         return A.new_zeros(A.shape[:-2]) if A._a.dtype.kind == "f" else A.abs().new_zeros(A.shape[:-2])
     if p is None or p in (2, -2):

@@ -15,6 +15,7 @@ from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
 from ...explain import shape_error
+from ...kernel_names import takes
 from ...lists import cat
 from ...mixed_devices import together
 from ...shape import one_dim, reshape
@@ -220,12 +221,20 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     """Powers 0 to ``N - 1`` of every element, in a new last dimension."""
     is_tensor("linalg.vander", "x", x)
+    if not takes("wiuc", x._a.dtype):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {scalar_type(x._a.dtype)}"
+        )
     if N is None:
         if x.ndim == 0:
             raise shape_error("linalg.vander: N must be given for a 0-d tensor")
         N = x.shape[-1]
     if N < 1:
         raise shape_error("N must be greater than 1.")
+    return _vander(x, N)
+
+
+def _vander(x: Tensor, N: int) -> Tensor:
     t = x if x._a.dtype.kind in "fc" or x._a.dtype == np.int64 else x.to(np.dtype(np.int64))
     t = g.unsqueeze(t, 0) if t.ndim == 0 else t
     ones = wrap(array_module(t._a).ones((*t.shape, 1), t._a.dtype))
@@ -246,7 +255,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise shape_error("N must be non-negative.")
     if n == 0:
         return x.new_zeros((x.shape[0], 0))
-    found = linalg_vander(x, n)
+    found = _vander(x, n)
     return found if increasing else found.flip(-1)
 
 

@@ -130,7 +130,7 @@ def multi_margin_grad(F: Any, g: Any, x: Any, target: Any, p: int, margin: float
 
 in_both("as_index", lambda x: x, lambda x: x._a)
 op(
-    "multi_margin_loss(self, target, p, margin, weight, reduction)", "MultiMarginLossBackward0", kinds="f", target=None,
+    "multi_margin_loss(self, target, p, margin, weight, reduction)", "MultiMarginLossBackward0", kinds="w", target=None,
     weight=None, self="multi_margin_grad(g, self, target, p, margin, weight, reduction)",
 )  # fmt: skip
 
@@ -184,6 +184,6 @@ def by_row(F: Any, g: Any, shape: Shape, reduction: str) -> Any:
 
 in_both("multilabel_slope", multilabel_margin_slope, _recorded_slope)
 op(
-    "multilabel_margin_loss(self, target, reduction)", "MultilabelMarginLossBackward0", kinds="f", target=None,
+    "multilabel_margin_loss(self, target, reduction)", "MultilabelMarginLossBackward0", kinds="w", target=None,
     self="multilabel_slope(self, target) * by_row(g, self_shape, reduction)",
 )  # fmt: skip

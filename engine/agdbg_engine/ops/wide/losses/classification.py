@@ -12,6 +12,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
+from ...kernel_names import not_implemented, not_written
 from ...reduce import log_softmax
 from ..declare import OPS, public
 from ..indexing.reading import seen
@@ -113,7 +114,11 @@ def cross_entropy(
         raise not_a_tensor("cross_entropy_loss", "target", target, 2)
     reduction = reduction_of(size_average, reduce, reduction)
     dim = 0 if input.ndim == 1 else 1
-    if input.shape == target.shape and target.dtype.kind == "f":
+    if input.shape == target.shape:
+        if target.dtype.kind != "f":
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {scalar_type(target.dtype)}"
+            )
         return _of_probabilities(input, target, weight, reduction, ignore_index, label_smoothing, dim)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
@@ -211,15 +216,15 @@ def binary_cross_entropy_with_logits(
             f"(torch.Size({list(input.shape)}))",
             ValueError,
         )
+    if target.dtype.kind != "f" and input.dtype.kind != "f":
+        raise not_implemented("binary_cross_entropy_with_logits", input.dtype)
     if target.dtype.kind == "b":
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
             "instead."
         )
     if target.dtype.kind in "iu" and input.dtype.kind == "f":
-        raise RuntimeError(
-            f"result type {scalar_type(input.dtype)} can't be cast to the desired output type {scalar_type(target.dtype)}"
-        )
+        raise not_written(input.dtype, target.dtype)
     constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     x, y = same_dtype(input, target)
     rows: Any = OPS["binary_cross_entropy_with_logits"]

@@ -26,6 +26,8 @@ def hinge_embedding_loss(
         far = where(target != 1, g.clamp_min((-input).add(margin).to(input.dtype), 0), 0)
         loss = far + where(target != -1, input, 0)
         return loss.mean() if reduction == "mean" else finish(loss, reduction)
+    if input.dtype.kind == "b":
+        return input - input  # refused
     far = where(target != 1, g.clamp_min(margin - input, 0), 0.0)
     return finish(far + where(target != -1, input, 0.0), reduction)
 
@@ -43,9 +45,8 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {sizes[0]}, input2: {sizes[1]}, target: {sizes[2]} "
         )
-    return finish(
-        g.clamp_min(-target * (input1 - input2) + float(margin), 0), reduction
-    )  # a double in PyTorch, so of floats
+    lead = input1 - input2
+    return finish(g.clamp_min(-target * lead + float(margin), 0), reduction)  # a double in PyTorch, so of floats
 
 
 @public("nn.functional")

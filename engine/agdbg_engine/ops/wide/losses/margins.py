@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ....backends import on_host
-from ....dtype import scalar_type
+from ....dtype import get_default_dtype, scalar_type
 from ....errors import raise_if
 from ....tensor import Tensor
-from ...explain import broadcast_error, shape_error
+from ...explain import broadcast_error, negated_bools, shape_error
+from ...kernel_names import not_written
 from ..declare import OPS, public
 from .reduction import constant, expanded, finish, in_dtype_of, reduction_of, same_dtype
 
@@ -101,5 +102,9 @@ def soft_margin_loss(
         if input.shape != shape:
             raise shape_error(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
         input, target = expanded(input, shape), expanded(target, shape)
+    if input.dtype.kind == "b":
+        raise negated_bools()
+    if input.dtype.kind in "iu":
+        raise not_written(get_default_dtype(), input.dtype)
     loss = OPS["soft_margin_loss"](*same_dtype(input, target), reduction)
     return in_dtype_of(input, loss)

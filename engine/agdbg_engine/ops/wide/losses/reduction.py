@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import category, result_type, scalar_type
+from ....dtype import category, result_type
 from ....errors import raise_if
 from ....grad_mode import mode
 from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import broadcast_error
+from ...kernel_names import not_written
 from ...reduce import mean
 from ..declare import formula, linear
 
@@ -111,9 +112,7 @@ def in_dtype_of(input: Tensor, loss: Tensor) -> Tensor:
     if loss.dtype == input.dtype:
         return loss
     if category(loss.dtype) > category(input.dtype):
-        raise RuntimeError(
-            f"result type {scalar_type(loss.dtype)} can't be cast to the desired output type {scalar_type(input.dtype)}"
-        )
+        raise not_written(loss.dtype, input.dtype)
     return loss.to(input.dtype)
 
 

@@ -12,6 +12,7 @@ from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ..declare import OPS, public
 from ..indexing.reading import seen
 from .reduction import finish, in_dtype_of, reduction_of, same_dtype, same_shape
@@ -156,6 +157,8 @@ def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * ones(input.shape, dtype=input.dtype)
+    elif var.dtype.kind == "c":
+        raise no_kernel("lt_cpu", var.dtype)
     elif seen(var._a < 0):
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:

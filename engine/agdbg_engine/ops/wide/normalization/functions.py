@@ -16,6 +16,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ...kernels import zeros_of
 from ...lists import cat
 from ..declare import OPS, public
@@ -273,6 +274,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         )
     if not input.numel():
         return input
+    if not (input.dtype.kind == "f" or input.dtype == np.int64):
+        raise no_kernel("avg_pool2d" if input.ndim == 3 else "avg_pool3d_out_frame", input.dtype)
     squares, channels = input * input, input.shape[1]
     before, after = size // 2, (size - 1) // 2
     zeros = [wrap(zeros_of((input.shape[0], n, *input.shape[2:]), input._a)) for n in (before, after)]

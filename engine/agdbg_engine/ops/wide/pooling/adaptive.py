@@ -53,7 +53,7 @@ def _avg(k: int, x: Tensor, size: Ints) -> Tensor:
     if all(n == 1 for n in size):
         return reduce.mean(x, tuple(range(-k, 0)), keepdim=True)
     _check(op, x, k, 1)
-    check_kind(op, x, "f")
+    check_kind(f"{op}_cpu" if k == 3 else op, x, "f")
     made: Tensor = getattr(graph, f"{op}_raw")(x, size)
     return made
 
@@ -86,7 +86,7 @@ def _max(k: int, x: Tensor, size: Ints) -> Pair:
     if len(size) != k:
         raise shape_error(f"{op}(): internal error: output_size.size() must be {k}")
     _check(op, x, k, 0)
-    check_kind(op, x, "f")
+    check_kind(f"{op}_cpu" if k == 3 else op, x, "f")
     for n in size:
         if n < 0:
             made = [*x.shape[:-k], *size]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ..convolution.windows import Ints
 from .max_pool import places
 
@@ -37,8 +37,10 @@ def each(op: str, name: str, value: Any, k: int, empty: Ints = ()) -> Ints:
     return tuple(int(v) for v in given)
 
 
-def check_max_pool1d(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> None:
-    """Refuse what one-dimensional max pooling cannot do."""
+def check_max_pool1d(
+    x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, places_too: bool
+) -> None:
+    """Refuse what one-dimensional max pooling cannot do, that of two dimensions where the places are wanted."""
     if x.ndim not in (2, 3) or 0 in x.shape[-2:]:
         raise shape_error(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
@@ -57,8 +59,8 @@ def check_max_pool1d(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilat
     made = places(tuple(x.shape[-1:]), kernel, stride, padding, dilation, ceil_mode)[0]
     if made <= 0:
         raise shape_error(f"max_pool1d() Invalid computed output size: {made}")
-    if x.dtype.kind != "f":
-        raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{scalar_type(x.dtype)}'")
+    if x.dtype.kind not in ("iuf" if places_too else "f"):
+        raise no_kernel("max_pool2d" if places_too else "max_pool1d_impl", x.dtype)
 
 
 def check_windows(
@@ -121,4 +123,4 @@ def _named(prefix: str, names: list[str], numbers: Ints) -> str:
 def check_kind(op: str, x: Tensor, kinds: str, others: tuple[str, ...] = ()) -> None:
     """Refuse dtypes that PyTorch has no such kernel for."""
     if x.dtype.kind not in kinds and x.dtype.name not in others:
-        raise NotImplementedError(f"\"{op}\" not implemented for '{scalar_type(x.dtype)}'")
+        raise no_kernel(op, x.dtype)

@@ -29,13 +29,15 @@ def _max(k: int, x: Tensor, kernel_size: Size, stride: Any, padding: Size, dilat
     return getattr(graph, f"{op}_with_indices")(x, *how)
 
 
-def _max1d(x: Tensor, kernel_size: Size, stride: Any, padding: Size, dilation: Size, ceil_mode: bool) -> Pair:
+def _max1d(
+    x: Tensor, kernel_size: Size, stride: Any, padding: Size, dilation: Size, ceil_mode: bool, places: bool
+) -> Pair:
     kernel = each("max_pool1d", "kernel_size", kernel_size, 1)
     how = (
         kernel, each("max_pool1d", "stride", stride, 1, kernel), each("max_pool1d", "padding", padding, 1),
         each("max_pool1d", "dilation", dilation, 1),
     )  # fmt: skip
-    check_max_pool1d(x, *how, ceil_mode)
+    check_max_pool1d(x, *how, ceil_mode, places)
     (k,), (s,), (p,), (d,) = how
     made = graph.max_pool2d_with_indices(x.unsqueeze(-2), (1, k), (1, s), (0, p), (1, d), bool(ceil_mode))  # type: ignore[attr-defined]  # a row
     return made[0].squeeze(-2), made[1].squeeze(-2)
@@ -47,7 +49,7 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """Maxima over windows of (N, C, L) or (C, L), with their places if ``return_indices``."""
-    values, indices = _max1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    values, indices = _max1d(input, kernel_size, stride, padding, dilation, ceil_mode, bool(return_indices))
     return (values, indices) if return_indices else values
 
 
@@ -76,7 +78,7 @@ def max_pool1d_with_indices(
     input: Tensor, kernel_size: Size, stride: Any = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False
 ) -> Pair:
     """:func:`max_pool1d` and the places of the maxima."""
-    return _max1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 @public("nn.functional")

@@ -81,7 +81,7 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     for name, n, m, w in zip(["time", "height", "width"][-k:], x.shape[-k:], size, kernel, strict=True):
         if m + w - 1 > n:
             raise shape_error(f"{op}(): pool {name} {w} too large relative to input {name} {n}")
-    check_kind(op, x, "f")
+    check_kind(f"{op}_out_frame" if samples is not None or x.dtype.kind == "c" else "check_uniform_bounds", x, "f")
     if samples is None:
         lead = (1, *x.shape[:-k]) if x.ndim == k + 1 else x.shape[:-k]
         samples = wrap(generator(None, x._a).random((*lead, k)).astype(x.dtype))

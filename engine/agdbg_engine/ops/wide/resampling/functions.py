@@ -106,6 +106,10 @@ def _no_such_mode(x: Tensor, mode: str) -> Exception:
     )
 
 
+_WEIGHED = {"linear": "linear", "cubic": "cubic"}
+"""What PyTorch's kernels are called by a part of the name of the row."""
+
+
 def _check(x: Tensor, to: Ints, row: str) -> None:
     names = ["D", "H", "W"][-len(to) :]
     if min(to) <= 0 or min(x.shape[2:]) <= 0:
@@ -117,7 +121,8 @@ def _check(x: Tensor, to: Ints, row: str) -> None:
         )
     if x.shape[1] == 0:
         raise shape_error(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
-    check_kind(f"upsample_{row}", x, "f", ("uint8",) if row.startswith(_OF_BYTES) else ())
+    way = next((w for n, w in _WEIGHED.items() if n in row), "nearest")
+    check_kind(f"compute_indices_weights_{way}", x, "f", ("uint8",) if row.startswith(_OF_BYTES) else ())
 
 
 def _deprecated(name: str, instead: str) -> None:

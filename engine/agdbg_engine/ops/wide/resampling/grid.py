@@ -13,6 +13,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor, wrap
 from ... import graph
 from ...explain import shape_error
+from ...kernel_names import KERNELS
 from ..convolution.windows import Ints
 from ..declare import formula, in_both, op, public
 from ..pooling.arguments import check_kind
@@ -76,7 +77,7 @@ def grid_sampler(
             )
     if k == 3 and interpolation_mode == BICUBIC:
         raise shape_error("grid_sampler(): bicubic interpolation only supports 4D input")
-    check_kind(f"grid_sampler{k}d_cpu", input, "f")
+    check_kind(KERNELS[f"grid_sampler_{k}d"], input, "f")
     if input.dtype != grid.dtype:
         raise RuntimeError(f"expected scalar type {scalar_type(input.dtype)} but found {scalar_type(grid.dtype)}")
     made: Tensor = getattr(graph, f"grid_sampler_{k}d")(

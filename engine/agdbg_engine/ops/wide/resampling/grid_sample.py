@@ -188,7 +188,7 @@ def _declare(k: int) -> None:
     op(
         f"{name}(input, grid, {_HOW})", f"{node}0",
         input=f"{into}(g, grid, input_shape, {_HOW})", grid=f"{over}(g, input, grid, {_HOW})",
-        jvp=f"{name}(input_t, grid, {_HOW}) + {along}(grid_t, input, grid, {_HOW})", where="torch", value=grid_values,
+        jvp=f"{name}(input_t, grid, {_HOW}) + {along}(grid_t, input, grid, {_HOW})", where="torch", kinds="f", value=grid_values,
     )  # fmt: skip
     op(
         f"{into}(grad_output, grid, shape, {_HOW})", f"{node}Backward0",

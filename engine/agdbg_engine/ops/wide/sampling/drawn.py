@@ -16,6 +16,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import broadcast_error, expand_error, shape_error
+from ...kernel_names import no_kernel
 from ...mixed_devices import refuse_apart
 from ..declare import op, public
 from ..indexing.reading import fetched, seen
@@ -60,9 +61,9 @@ BY_BOTH = op("normal_mean_std(mean, std, source)", "NormalBackward3", mean="zero
 
 
 @at_home
-def _check_probabilities(p: Tensor) -> None:
+def _check_probabilities(p: Tensor, own: bool = False) -> None:
     if p.dtype.kind != "f":
-        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{scalar_type(p.dtype)}'")
+        raise no_kernel(f"bernoulli_tensor_cpu_{'self' if own and p.dtype.kind == 'c' else 'p'}_", p.dtype)
     if seen(~((p._a >= 0) & (p._a <= 1))):
         raise shape_error(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
@@ -80,7 +81,7 @@ def bernoulli(self: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that ``self`` says, or ``p`` everywhere, else 0."""
     source = random.generator(generator, self._a)
     if p is None:
-        _check_probabilities(self)
+        _check_probabilities(self, own=True)
         out: Tensor = BERNOULLI(self, source)
         return out
     _check_probability(p)
@@ -123,6 +124,8 @@ def normal(
         kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
         raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     lowest = std._a if isinstance(std, Tensor) else np.asarray(std)
+    if isinstance(std, Tensor) and lowest.dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
     if lowest.dtype.kind != "c" and seen(~(lowest >= 0)):
         text = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
         raise shape_error(f"normal expects {text}")

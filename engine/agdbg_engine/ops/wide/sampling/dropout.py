@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 
+import numpy as np
+
+from ....dtype import get_default_dtype
 from ....random import generator
 from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
+from ...kernel_names import no_kernel, not_written
 from ...kernels import zeros_of
 from ..declare import public
 
@@ -31,12 +35,22 @@ def _kept(x: Tensor, p: float, channels: bool) -> Tensor:
     return wrap((generator(None, x._a).random(shape) >= p).astype(x.dtype))
 
 
+def _divisible(x: Tensor, alpha: bool) -> None:
+    """Refuse the dtypes in which the noise cannot be drawn, or not scaled in place."""
+    kind = x.dtype
+    if kind.kind == "c":
+        raise no_kernel("bernoulli_scalar_cpu_", kind)
+    if kind.kind in "biu":
+        raise not_written(get_default_dtype(), np.dtype(np.int64) if alpha and kind.kind == "b" else kind)
+
+
 def _applied(x: Tensor, p: float, train: bool, inplace: bool, channels: bool = False, alpha: bool = False) -> Tensor:
     if p == 0 or not train or not x.numel():
         return x
     if p == 1:
         nothing = wrap(zeros_of((), x._a))
         return x.mul_(nothing) if inplace else x * nothing
+    _divisible(x, alpha)
     noise = _kept(x, p, channels)
     if not alpha:
         noise = noise / (1 - p)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....random import generator
 from ....tensor import Tensor
+from ...kernel_names import not_written
 from ..declare import op, public
 
 
@@ -33,9 +34,7 @@ op("native_dropout_backward(grad_output, mask, scale)", "NativeDropoutBackwardBa
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """``(result, mask)``: elements zeroed with probability ``p`` unless ``train`` is false, the others scaled by 1 / (1 - p)."""
     if input.dtype.kind in "biu":
-        from ....dtype import scalar_type
-
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_type(input.dtype)}")
+        raise not_written(np.dtype(np.float32), input.dtype)
     if train is False:
         found = DROPOUT(input, p, 1.0, None)
     else:

@@ -11,6 +11,7 @@ from ....device import array_module
 from ....dtype import cpp_type, scalar_type
 from ....tensor import Tensor
 from ...formulas import pick_backward
+from ...kernel_names import no_kernel
 from ...layout import by_rows
 from ...reduce import came_in, summed_in
 from ...shape import one_dim
@@ -165,15 +166,23 @@ CUMMAX, CUMMIN = (
 # ----- as users write them -----
 
 
+def _no_bools(op: str, x: Tensor, dtype: Any) -> None:
+    """Refuse to compute in bools, unless there is nothing to compute."""
+    if dtype is not None and np.dtype(dtype).kind == "b" and x.ndim and x.numel():
+        raise no_kernel(f"{op}_out_cpu", np.dtype(dtype))
+
+
 @public("torch Tensor", out=True)
 def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Sums of the elements up to each along ``dim``, computed in ``dtype``; integers and bools in int64."""
+    _no_bools("cumsum", self, dtype)
     return came_in(cumsum_row(self if dtype is None else summed_in(self, dtype), one_dim(self, dim)), dtype)
 
 
 @public("torch Tensor", out=True)
 def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Products of the elements up to each along ``dim``, computed in ``dtype``; integers and bools in int64."""
+    _no_bools("cumprod", self, dtype)
     return came_in(cumprod_row(self if dtype is None else summed_in(self, dtype), one_dim(self, dim)), dtype)
 
 

@@ -26,8 +26,8 @@ def _two(y: Tensor, x: Any, dx: Any, name: str) -> None:
         kinds = ", ".join(["Tensor", type(x).__name__, *([] if dx is None else [f"dx={type(dx).__name__}"])])
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     if y.dtype.kind == "b" or (x is not None and x.dtype.kind == "b"):
-        which = "y" if y.dtype.kind == "b" else "x"
-        raise RuntimeError(f"{name}: received a bool input for `{which}`, but bool is not supported")
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
     if isinstance(dx, complex):
         raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 

@@ -12,6 +12,7 @@ from ....pinned_memory import pinnable
 from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ...layout import by_rows
 from ..declare import linear, public
 
@@ -79,5 +80,8 @@ def _indices(triangle: Any, row: int, col: int, offset: int, dtype: Any, device:
     for name, n in (("row", row), ("col", col)):
         if n < 0:
             raise shape_error(f"{name} must be non-negative, got{n}")
+    kind = np.dtype(dtype or np.int64)
+    if kind not in (np.int32, np.int64):
+        raise no_kernel(f"{triangle.__name__}_indices", kind)
     found = np.nonzero(triangle(np.ones((row, col), np.bool_), offset))
-    return leaf(np.stack(found).astype(dtype or np.int64), device, False)
+    return leaf(np.stack(found).astype(kind), device, False)

@@ -48,7 +48,10 @@ def _floating(x: Tensor, to_complex: bool) -> Tensor:
 
 def _real(op: str, x: Tensor) -> Tensor:
     if x.dtype.kind == "c":
-        raise RuntimeError(f"{op} expects a real input tensor, but got {scalar_type(x.dtype)}")
+        if op == "ihfftn":
+            raise RuntimeError(f"Only supports floating-point dtypes, but found: {scalar_type(x.dtype)}")
+        real = "real-valued" if op == "rfftn" else "real"
+        raise RuntimeError(f"{op} expects a {real} input tensor, but got {scalar_type(x.dtype)}")
     return _floating(x, False)
 
 

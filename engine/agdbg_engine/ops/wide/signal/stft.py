@@ -9,6 +9,7 @@ from ....several import at_home
 from ....tensor import Tensor
 from ...complexes import view_as_real
 from ...explain import shape_error
+from ...kernel_names import type_name
 from ...mixed_devices import together
 from ...shape import expand, narrow, reshape, squeeze, transpose, unsqueeze
 from ..declare import OPS, public
@@ -19,7 +20,7 @@ from .functions import fft, ifft, irfft, rfft
 
 
 def _told(x: Any, kind: str) -> str:
-    return "None" if x is None else f"torch.{scalar_type(x.dtype)}Tensor{kind}"
+    return "None" if x is None else f"{type_name(x.dtype)}{kind}"
 
 
 def _flag(x: bool | None) -> str:

@@ -135,6 +135,8 @@ def _fixed(name: str, a: list[float], doc: str) -> None:
     def window(
         M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:
+        if name == "blackman":
+            _checked(name, M, dtype)
         return general_cosine(M, a=a, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
 
     window.__name__ = window.__qualname__ = name

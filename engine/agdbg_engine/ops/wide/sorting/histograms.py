@@ -14,6 +14,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ...mixed_devices import refuse_apart, together
 from ...returned import returned_as
 from ..declare import op, public
@@ -78,7 +79,7 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """
     x = self._a
     if x.dtype.kind == "c":
-        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{scalar_type(self.dtype)}'")
+        raise no_kernel("aminmax_cpu" if min == max else "histogram_cpu", x.dtype)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
@@ -91,7 +92,7 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     if x.dtype.kind != "f":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_type(self.dtype)}'")
+        raise no_kernel("linspace_cpu" if x.dtype.kind == "b" else "histogram_cpu", x.dtype)
     no_gradient((self,))
     low, high = x.dtype.type(low), x.dtype.type(high)
     x = x.reshape(-1)
@@ -131,7 +132,14 @@ def histogram(
     ``bins`` is the number of intervals of the same width in ``range`` (by default that of the elements), or the edges. With
     ``density`` the integral of the result is 1. Recorded, but without a derivative.
     """
-    _check(self, weight, self.shape, [1, self._a.size], None if weight is None else [weight._a.size])
+    _check(
+        self,
+        weight,
+        self.shape,
+        [1, self._a.size],
+        None if weight is None else [weight._a.size],
+        isinstance(bins, Tensor),
+    )
     for other in (weight, bins):
         together(self, other)
     edges = [bins] if isinstance(bins, Tensor) else [int(bins)]
@@ -139,7 +147,7 @@ def histogram(
     return _HISTOGRAM(self, bins._a if isinstance(bins, Tensor) else int(bins), weight, range, density)
 
 
-def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any) -> None:
+def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any, edges: bool) -> None:
     if weight is not None:
         if weight.shape != tuple(shape):
             raise shape_error(
@@ -152,7 +160,7 @@ def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any) ->
                 f"got input({cpp_type(x.dtype)}), and weight({cpp_type(weight.dtype)})"
             )
     if x.dtype not in (np.float32, np.float64):
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{scalar_type(x.dtype)}'")
+        raise no_kernel("histogram_cpu" if edges else "histogramdd", x.dtype)
 
 
 def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
@@ -207,7 +215,14 @@ def histogramdd(
     given = [bins] * d if isinstance(bins, int) else list(bins)
     if len(given) != d:
         raise shape_error("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    _check(input, weight, input.shape[:-1], input.shape, None if weight is None else weight.shape)
+    _check(
+        input,
+        weight,
+        input.shape[:-1],
+        input.shape,
+        None if weight is None else weight.shape,
+        isinstance(given[0], Tensor),
+    )
     _check_edges(input, given, range, "torch.histogramdd()")
     no_gradient((input, weight))
     points = input._a.reshape(-1, d)

@@ -41,7 +41,13 @@ def _as_array(x: Any, like: Any) -> Any:
     """A tensor's buffer, or a number as a 0-d array that counts as one of that kind."""
     if isinstance(x, Tensor):
         return x._a
-    kind = get_default_dtype() if isinstance(x, float) else np.dtype(np.int64)
+    kind = (
+        get_default_dtype()
+        if isinstance(x, float)
+        else np.asarray(x).dtype
+        if isinstance(x, bool)
+        else np.dtype(np.int64)
+    )
     return array_module(like).full((), x, like.dtype if like.dtype.kind == "f" else kind)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
-from ....dtype import scalar_type
 from ....errors import raise_if
 from ....signatures import refusal
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...kernel_names import no_kernel
 from ...shape import one_dim
 from ..declare import kernel, op, public
 
@@ -78,7 +78,7 @@ def unique(
     With ``return_inverse`` and ``return_counts`` also where each element's is among them, and how often each is there.
     """
     if self._a.dtype.kind == "c":
-        raise NotImplementedError(f"\"unique\" not implemented for '{scalar_type(self.dtype)}'")
+        raise no_kernel("unique" if dim is None else "unique_dim", self.dtype)
     flags = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts}
     raise_if(refusal("_unique2", (self,), flags))
     found = _UNIQUE(self) if dim is None else _UNIQUE_DIM(self, _slices(self, dim))
@@ -91,7 +91,7 @@ def unique_consecutive(
 ) -> Any:
     """The first of every run of the same elements, or slices along ``dim``; see :func:`unique`."""
     if self._a.dtype.kind == "c":
-        raise NotImplementedError(f"\"unique\" not implemented for '{scalar_type(self.dtype)}'")
+        raise no_kernel("unique" if dim is None else "unique_dim", self.dtype)
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     raise_if(refusal("_unique_consecutive", (self,), flags))
     found = _CONSECUTIVE(self, None if dim is None else _slices(self, dim))

@@ -33,11 +33,11 @@ unary("erfc(self)", "ErfcBackward0", f"g * {-2 / _ROOT} * exp(-(self * self))", 
       where="torch Tensor special")
 unary("erfinv(self)", "ErfinvBackward0", f"g * {_ROOT / 2} * exp(square_of(erfinv(self)))", kinds="f", value=by_scipy("erfinv"),
       where="torch Tensor special")
-unary("erfcx(self)", "SpecialErfcxBackward0", f"g * (2 * self * result - {2 / _ROOT})", kinds="f", value=by_scipy("erfcx"),
+unary("erfcx(self)", "SpecialErfcxBackward0", f"g * (2 * self * result - {2 / _ROOT})", kinds="w", value=by_scipy("erfcx"),
       where="special", inplace=False)
-unary("log_ndtr(self)", "SpecialLogNdtrBackward0", "g * log_ndtr_slope(self, result)", kinds="f", value=by_scipy("log_ndtr"),
+unary("log_ndtr(self)", "SpecialLogNdtrBackward0", "g * log_ndtr_slope(self, result)", kinds="w", value=by_scipy("log_ndtr"),
       where="special", inplace=False)
-unary("ndtri(self)", "SpecialNdtriBackward0", f"g * {math.sqrt(2 * math.pi)} * exp(result * result / 2)", kinds="f",
+unary("ndtri(self)", "SpecialNdtriBackward0", f"g * {math.sqrt(2 * math.pi)} * exp(result * result / 2)", kinds="w",
       value=by_scipy("ndtri"), where="special", inplace=False)
 unary("entr(self)", "SpecialEntrBackward0", "g * (-1 - log(self))", kinds="f", value=by_scipy("entr"), where="special",
       inplace=False)

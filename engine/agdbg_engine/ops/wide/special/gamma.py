@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....tensor import Tensor
+from ...kernel_names import no_kernel
 from ..declare import INPLACE, formula, op, public, unary
 from .scipy_values import by_scipy, functions_of
 
@@ -100,7 +101,7 @@ op("igammac(self, other)", "IgammacBackward0", self=_NO_INPUT.format("igammac"),
    other="-g * exp((self - 1) * log(other) - other - lgamma(self))", elementwise=True, kinds="f", inplace=True, out=True,
    where="torch Tensor special.gammaincc", value=by_scipy("gammaincc"))
 op("zeta(self, other)", "SpecialZetaBackward0", self="not_implemented(\"the derivative for 'zeta' is not implemented.\")",
-   other="g * -self * zeta(self + 1, other)", elementwise=True, floats=True, kinds="f", out=True, where="special",
+   other="g * -self * zeta(self + 1, other)", elementwise=True, floats=True, kinds="w", out=True, where="special",
    scalars={"self": "SpecialZetaBackward1", "other": "SpecialZetaBackward2"}, value=_zeta)
 # fmt: on
 
@@ -108,25 +109,27 @@ op("zeta(self, other)", "SpecialZetaBackward0", self="not_implemented(\"the deri
 # ----- as users write them -----
 
 
-def _order(n: int) -> int:
+def _order(n: int, x: Tensor) -> int:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if x.dtype.kind == "c":
+        raise no_kernel(("digamma", "trigamma", "polygamma")[min(n, 2)], x.dtype)
     return n
 
 
 @public("torch.polygamma special.polygamma", out=True)
 def _polygamma_of(n: int, self: Tensor) -> Tensor:
     """The derivative of order ``n`` of the digamma function at ``self``."""
-    return polygamma(_order(n), self)
+    return polygamma(_order(n, self), self)
 
 
 @public("Tensor.polygamma")
 def _polygamma_at(self: Tensor, n: int) -> Tensor:
     """The derivative of order ``n`` of the digamma function here."""
-    return polygamma(_order(n), self)
+    return polygamma(_order(n, self), self)
 
 
-INPLACE["polygamma_"] = lambda self, n: polygamma_written(self, _order(n))
+INPLACE["polygamma_"] = lambda self, n: polygamma_written(self, _order(n, self))
 
 
 @public("torch Tensor special.multigammaln", out=True, inplace=True)
@@ -134,4 +137,6 @@ def mvlgamma(self: Tensor, p: int) -> Tensor:
     """Log of the gamma function in ``p`` dimensions, without checking that elements exceed (p - 1) / 2."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if self.dtype.kind == "b":
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     return mvlgamma_row(self, p)
