@@ -92,7 +92,7 @@ class Alone(Agent):
         """Nobody is there."""
 
 
-def watched_sink(folder: Path, settings: Settings = ON_BY_DEFAULT) -> events.Sink:
+def watched_sink(folder: Path, settings: Settings = ON_BY_DEFAULT) -> native.NativeSink:
     """A sink that records and obeys a hub, which wants by default the filters that are on from the start."""
     folder.mkdir()
     control = ControlWriter(folder / "control")
@@ -112,11 +112,12 @@ def measure(
     sides["recorded"] = with_sink(make(ag), native.NativeSink(recorder))
     if torch:
         sides["torch"] = make(torch)
-    sides["watched"] = with_sink(make(ag), watched_sink(folder / f"{name}-watched"))
-    for i, armed in enumerate(ARMED):
-        sides[armed] = with_sink(make(ag), watched_sink(folder / f"{name}-armed{i}", STOPS[armed]))
+    watched = {"watched": watched_sink(folder / f"{name}-watched")}
+    watched |= {armed: watched_sink(folder / f"{name}-armed{i}", STOPS[armed]) for i, armed in enumerate(ARMED)}
+    sides |= {side: with_sink(make(ag), sink) for side, sink in watched.items()}
     took = medians(sides, rounds)
-    recorder.close()
+    for each in (recorder, *(sink.recorder for sink in watched.values())):
+        each.close()
     trace = Trace.open(recorder.path)
     row = {
         "plain ms": round(took["plain"] * 1e3, 3),
@@ -150,6 +151,7 @@ def measure_stops(name: str, make: Callable[[Any], Callable[[], None]], rounds: 
         gc.collect()  # a watch of all parameters is one of those of models that are gone but not collected, too
         sink = watched_sink(folder / f"{name}-{i}", settings)
         took = medians({"plain": make(ag), stop: with_sink(make(ag), sink)}, rounds)
+        sink.recorder.close()
         found[f"{stop} / plain"] = round(took[stop] / took["plain"], 3)
     return found
 

@@ -30,7 +30,9 @@ import numpy as np
 from painted import Painted
 
 from agdbg.events import Kind, head, pack_edge
+from agdbg.record.batch import sealed
 from agdbg.record.format import HEADER, META_FILE, RECORDS_FILE, STRINGS_FILE
+from agdbg.record.writer import BATCH_RECORDS
 
 SMALL, BIG = 1_000, 1_000_000
 COLUMNS, ROWS = 120, 40
@@ -62,7 +64,7 @@ KEYS = {
 
 
 def recording(path: Path, nodes: int) -> Path:
-    """A chain of nodes, and a pass that ran all of them: two records for each, and two for the pass."""
+    """A chain of nodes, and a pass that ran all of them: two records for each and two for the pass, in sealed batches."""
     path.mkdir()
     ids = np.arange(1, nodes + 1, dtype=np.uint64)
     born, ran, ends = (np.zeros((count, 8), "<u8") for count in (nodes, nodes, 2))
@@ -72,8 +74,13 @@ def recording(path: Path, nodes: int) -> Path:
     ran[:, 4], ran[:, 5] = np.arange(nodes) * 1000, 500 + np.arange(nodes) % 400
     ends[0, 0], ends[1, 0], ends[:, 1] = head(Kind.PASS_STARTED, 1), head(Kind.PASS_FINISHED, 1), 1
     ends[0, 3] = pack_edge(nodes)
-    body = born.tobytes() + ends[:1].tobytes() + ran.tobytes() + ends[1:].tobytes()
-    (path / RECORDS_FILE).write_bytes(HEADER + body)
+    body = np.concatenate([born, ends[:1], ran, ends[1:]])
+    most = BATCH_RECORDS - 1
+    batches = [body[start : start + most].tobytes() for start in range(0, len(body), most)]
+    written = nodes * 1000 + 1000  # nanoseconds: nothing that is told happened later
+    (path / RECORDS_FILE).write_bytes(
+        HEADER + b"".join(sealed(number, written, batch) for number, batch in enumerate(batches, 1))
+    )
     (path / STRINGS_FILE).write_text('{"id": 1, "k": "op", "s": "AddBackward0", "slots": []}\n')
     (path / META_FILE).write_text(json.dumps({"program": {}, "engine": {}, "sees": {}}))
     return path

@@ -74,9 +74,8 @@ class RareSink(engine_events.Sink):
         )
 
     def function_kept(self, node: Node, held: Any, name: str, role: str, code: CodeType, lasti: int) -> None:
-        is_tensor = isinstance(held, Tensor)
-        able = _needs_grad(is_tensor and is_differentiable(held.dtype))
-        self._kept(node, held if is_tensor else None, name, role, able, code, lasti)
+        if isinstance(held, Tensor):  # an array matters once it has changed: only checksums tell
+            self._kept(node, held, name, role, _needs_grad(is_differentiable(held.dtype)), code, lasti)
 
     def _kept(
         self, node: Node, tensor: Tensor | None, name: str, role: str, more: int, code: CodeType, lasti: int

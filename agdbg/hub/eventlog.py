@@ -217,7 +217,6 @@ def _kept(facts: Facts, row: int, words: list[int]) -> _Line:
     an = {
         "intermediate": "an intermediate",
         "output": "an output",
-        "array": "an array",
         "changed": "other numbers than when forward ended",
     }.get(found.role, f"a tensor ({found.role})")
     return "kept", f"{node_words(facts, found.node)}: ctx.{found.name} holds {an}", found.node, found.site

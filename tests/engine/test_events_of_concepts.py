@@ -404,8 +404,8 @@ def checkpoint_without_reentry():
 def checkpoint_with_reentry():
     """
     node_born AccumulateGrad; function_began CheckpointFunctionBackward forward; grad_mode; grad_mode;
-    grad_mode; node_born CheckpointFunctionBackward; pass_started; function_began CheckpointFunctionBackward
-    backward; graph_cut detach; grad_mode; node_born AccumulateGrad; node_born SinBackward0; node_born
+    grad_mode; function_kept CheckpointFunctionBackward state['cpu'] array; node_born CheckpointFunctionBackward;
+    pass_started; function_began CheckpointFunctionBackward backward; graph_cut detach; grad_mode; node_born AccumulateGrad; node_born SinBackward0; node_born
     ExpBackward0; grad_mode; recomputed; pass_started; node_ran ExpBackward0; node_ran SinBackward0; node_ran
     AccumulateGrad; pass_finished; node_ran CheckpointFunctionBackward; node_ran AccumulateGrad; grad_mode;
     pass_finished

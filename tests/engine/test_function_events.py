@@ -1,5 +1,6 @@
 """Custom Functions: what instruments are told, and the names that users and the engine both have for a node's attributes."""
 
+import numpy as np
 import pytest
 from agdbg_tests_differential import leaf
 
@@ -117,6 +118,7 @@ def test_tensors_on_the_context(log):
         ctx.between = x * 3
         ctx.several = [x, x * 4, {"deeper": x}]
         ctx.named = {"a": x * 5}
+        ctx.array, ctx.one = [np.ones(2)], np.float32(1)
         ctx.out = out
         ctx.number = 3
         ctx.save_for_backward(x, x * 6, out, None)
@@ -125,8 +127,9 @@ def test_tensors_on_the_context(log):
     function(forward)(leaf(ag, 1.0), leaf(ag, 2.0))
     assert [e for e in log if e[0] == "kept"] == [
         ("kept", "saved_tensors[1]", "intermediate"), ("kept", "x", "input"), ("kept", "between", "intermediate"),
-        ("kept", "several[0]", "input"), ("kept", "several[1]", "intermediate"), ("kept", "named['a']", "intermediate"),
-        ("kept", "out", "output"),
+        ("kept", "several[0]", "input"), ("kept", "several[1]", "intermediate"),
+        ("kept", "several[2]['deeper']", "input"), ("kept", "named['a']", "intermediate"),
+        ("kept", "array[0]", "array"), ("kept", "out", "output"),
     ]  # fmt: skip
 
 
