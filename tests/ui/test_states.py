@@ -21,14 +21,8 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=la
 ELSEWHERE = {Rows, Modal, TooSmall, PaneTabs, MainScreen}
 
 
-#: A list grows while it is looked at, and its scroll bar is drawn for what there was at the time.
-AT_ONCE = {"palette"}
-
-
 @SIZES
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.painted) if name in AT_ONCE else name for name in STATES]
-)
+@pytest.mark.parametrize("name", STATES)
 def test_state(looks, monkeypatch, size, name):
     state = STATES[name]
     for variable, value in state.environment.items():

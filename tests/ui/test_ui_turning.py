@@ -67,7 +67,7 @@ def test_the_screen_turns_to_each_process_and_back(ranks):
             await screen.press("P")
             await screen.until(lambda rank=rank: f"rank {rank} of 3" in screen.title)
             await screen.settle()
-            assert screen.app.panes.remembered() == kept
+            assert screen.app.panes.remembered() == kept and screen.app.focused is screen.app.panes.source
         assert sorted(made) == [0, 1, 2] and not made[0].closed.done()
         assert made[1].asked("attach") == [{}] and made[2].asked("attach") == [{"trace": TRACES[2]}]
         assert made[0].asked("disconnect") == made[1].asked("disconnect") == []

@@ -216,7 +216,9 @@ class AgdbgApp(PaneApp):
         if self.commander is not None:
             self.commander.close()
         self.session, self._told_troubles = session, ()
+        last = self.panes.last
         await self.recompose()
+        self.panes.last = last
         self.panes.focus_last()
         self._resizing = Newest(self._tell_size, session.keep)
         self._serve(session)

@@ -128,6 +128,9 @@ class Panes:
 
     On a narrow screen one of them is seen below the graph, on a wide one inspector and source and one of the others,
     on a very wide and high one all.
+
+    Attributes:
+        last: the one that has the keys, or had them last.
     """
 
     ALL: ClassVar[dict[str, tuple[str, str]]] = {
@@ -176,7 +179,7 @@ class Panes:
         self.workspace = Workspace(*(sorted(usual, key=_huge_place) if is_huge else usual), id="workspace")
         self.workspace.set_class(is_huge, "-huge", update=False)
         self._name_all()
-        self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
+        self._seen, self._bottom, self.last, self._graph = "inspector", "output", "lanes", "lanes"
         self._chosen: dict[str, str] = {}
         self.is_zoomed = False
         self.show("inspector")
@@ -214,7 +217,7 @@ class Panes:
         """Make a pane seen and give it the keys; ``graph`` is whatever the graph is shown as."""
         pane = self._graph if pane == "graph" else pane
         self.show(pane)
-        self._last = pane
+        self.last = pane
         widget = self._widget(pane)
         widget.screen.set_focus(
             widget.typed_into if isinstance(widget, OutputPane) else widget
@@ -222,13 +225,13 @@ class Panes:
 
     def show_beside(self, pane: str) -> None:
         """Make a pane seen where that does not hide the one with the focus."""
-        if self._app.screen.has_class("-wide") or self._last == self._graph:
+        if self._app.screen.has_class("-wide") or self.last == self._graph:
             self.show(pane)
 
     def focus_last(self) -> None:
         """Give the keys back to the pane that had them."""
-        if self._last == self._graph or self._widget(self._last).display:
-            self._widget(self._last).focus()
+        if self.last == self._graph or self._widget(self.last).display:
+            self._widget(self.last).focus()
         else:
             self._widget(self._graph).focus()
 
@@ -247,13 +250,13 @@ class Panes:
         self.is_zoomed = not self.is_zoomed
         self.workspace.set_class(self.is_zoomed, "-zoom")
         self.workspace.divide()
-        self.focus(self._last)
+        self.focus(self.last)
 
     def resize(self, axis: Axis, by: int) -> str:
         """Give the pane with the focus more room on an axis, or less, in percent; say why it stays as it is."""
         if self.is_zoomed:
             return "this pane has all the room; Z gives the others theirs back"
-        pane = "graph" if self._last == self._graph else self._last
+        pane = "graph" if self.last == self._graph else self.last
         moved = self.workspace.dividers.resize(self.workspace.form, axis, pane, by)
         self.workspace.divide()
         if moved is None:
@@ -264,7 +267,7 @@ class Panes:
 
     def text_at_cursor(self) -> str:
         """What the cursor of the pane with the focus is on: in the graph the place of the node."""
-        widget = self._widget(self._last)
+        widget = self._widget(self.last)
         if isinstance(widget, Lanes):
             row = widget.selected
             return "" if row is None else f"{row['file']}:{row['line']}" if row["file"] else f"#{row['node']}"
@@ -285,13 +288,13 @@ class Panes:
         for name, there in (("bottom", self.BOTTOM), ("pane", self.ALL), ("graph", self._graphs)):
             if known.get(name) in there:
                 self.show(known[name])
-        self._last = self._graph
+        self.last = self._graph
 
     def show_tabs(self) -> None:
         """Show what is seen and what has the focus."""
         focused = self._focused()
         if focused:
-            self._last = focused
+            self.last = focused
         self._tabs.show(self._seen, focused == self._seen)
         self._bottom_tabs.show(self._bottom, focused == self._bottom)
 

@@ -8,7 +8,15 @@ from agdbg_ui.screens.modal import Modal
 
 
 class Palette(CommandPalette, Modal[None]):
-    """Textual's palette, which for a second key that leaves it would take away the screen below as well."""
+    """Textual's palette, which for a second key that leaves it would take away the screen below as well.
+
+    Its list keeps the place of the scroll bar free: Textual measures commands when they come, and does not do so again when that
+    bar comes and leaves them less room, so that the last words of some were cut off.
+    """
+
+    DEFAULT_CSS = """
+    Palette CommandList { scrollbar-gutter: stable; }
+    """
 
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
