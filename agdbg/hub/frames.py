@@ -54,8 +54,18 @@ def thread_and_place(frame_id: int) -> tuple[int, int]:
 
 def frames_of(stop: dict[str, Any]) -> list[Frame]:
     """The frames of a stop, innermost first: the node of a pass is followed by the functions that have started the pass, and they
-    by the node of the pass around it that has called them.
+    by the node of the pass around it that has called them. Of one stop they are asked for several times, and made once.
     """
+    known = _known[0]  # one look: another thread may ask for another stop
+    if known is None or known[0] is not stop:
+        known = _known[0] = stop, _frames_of(stop)
+    return known[1]
+
+
+_known: list[tuple[dict[str, Any], list[Frame]] | None] = [None]
+
+
+def _frames_of(stop: dict[str, Any]) -> list[Frame]:
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:

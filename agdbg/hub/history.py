@@ -100,7 +100,7 @@ class History:
             return False
         if len(self._follower.records) > self.records:
             self._take(self._follower.records)
-            self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
+            self._live = LiveFacts(self._follower.trace(), self.growing, self._undone, self._live)
             self._facts = None
         return True
 

@@ -22,7 +22,7 @@ class AppendFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
+        self._path = str(path.absolute())
         self._fd = out_of_the_way(os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666))
         self._identity = identity(self._fd)
         self.offset = 0
@@ -48,13 +48,22 @@ class AppendFile:
     @property
     def is_removed(self) -> bool:
         """Whether the program has removed the file; it is still there for who has it open."""
-        return self._is_ours() and not os.fstat(self._fd).st_nlink
+        try:
+            status = os.fstat(self._fd)
+        except OSError:
+            return False
+        return not status.st_nlink and (status.st_dev, status.st_ino) == self._identity
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file lies where it did."""
+        return _names(self._path, self._identity)
 
     @property
     def moved_to(self) -> Path | None:
         """Where the file lies now that its directory has another name; None: where it did, or nobody can tell."""
         try:
-            if not self._is_ours() or _names(self._path, self._identity):
+            if not self._is_ours() or self.is_in_place:
                 return None
             found = Path(os.readlink(f"/proc/self/fd/{self._fd}"))
             return found if _names(found, self._identity) else None
@@ -63,7 +72,7 @@ class AppendFile:
 
     def follow(self, path: Path) -> None:
         """The file is found under ``path`` from now on."""
-        self._path = path
+        self._path = str(path)
 
     def saved_as(self, path: Path) -> "AppendFile":
         """What was written so far in a new file. This one stays as it is.
@@ -115,10 +124,10 @@ class AppendFile:
         """Close and remove a file that is of no use."""
         self.close()
         with contextlib.suppress(OSError):
-            self._path.unlink()
+            os.unlink(self._path)
 
 
-def _names(path: Path, file: tuple[int, int]) -> bool:
+def _names(path: str | Path, file: tuple[int, int]) -> bool:
     """Whether a path leads to a file."""
     try:
         status = os.stat(path)

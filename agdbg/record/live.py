@@ -13,6 +13,8 @@ from agdbg.record.query import Facts, names_of
 from agdbg.record.reader import Trace
 from agdbg.record.undone import Undone
 
+_ABOUT_NODES = (Kind.BORN, Kind.EDGE, Kind.SAVED)
+"""The kinds of record of which a :class:`NodeFact` is made."""
 _REMEMBERED = 1024
 """Nodes that are remembered at most."""
 
@@ -21,15 +23,25 @@ class LiveFacts(Facts):
     """The facts of a trace as far as ``growing`` has read it.
 
     What was asked once is remembered, so a trace that has grown needs a new object, which is cheap: only the growing
-    indexes live on. Meant for questions about single nodes; what asks for all passes or all tensors builds them all.
+    indexes live on, and what nodes are as long as none was born. Meant for questions about single nodes; what asks for all
+    passes or all tensors builds them all.
+
+    Args:
+        trace, growing, undone: the trace, and what grows with it.
+        before: the facts when the trace was shorter, in the same ``growing``.
     """
 
-    def __init__(self, trace: Trace, growing: Growing, undone: Undone | None = None) -> None:
+    def __init__(
+        self, trace: Trace, growing: Growing, undone: Undone | None = None, before: "LiveFacts | None" = None
+    ) -> None:
         self.trace = trace
         self._growing = growing
         self._undone = undone or Undone(growing)
         self._undone.update(trace)
-        self._asked: dict[int, NodeFact | None] = {}
+        self._born = len(trace.strings), *(len(growing.rows(kind)) for kind in _ABOUT_NODES)
+        self._asked: dict[int, NodeFact | None] = (
+            before._asked if before is not None and before._born == self._born else {}
+        )
 
     def node(self, number: int) -> NodeFact | None:
         """As :meth:`Facts.node`; what shows one node asks for it, and for its neighbours, several times."""

@@ -251,7 +251,7 @@ class Recorder:
 
     def _look_around(self) -> None:
         """Nothing is written just now: see whether the directory is still where it was; the caller holds the lock."""
-        if self._stopped or self._draining:
+        if self._stopped or self._draining or self._records.is_in_place:  # a file that is removed is in no place
             return
         try:
             if self._is_removed:
