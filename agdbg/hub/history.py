@@ -274,6 +274,7 @@ class History:
             return None
         before = self.records if before_row is None else before_row
         column, end_line, end_column = span_of(fact.site)
+        known = facts_of(self.growing, self._live, [node])[0]
         return {
             "node": node,
             "op": fact.op.name,
@@ -285,7 +286,8 @@ class History:
             "endColumn": end_column,
             "text": fact.site.text,
             "state": self.fates([node], at)[0].state,
-            "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
+            "gradient": known.gradient,
+            "bad": known.bad,
             "hooks": hook_code(self._live, node, before),
             "sections": Inspection(self._live, fact, before, self._senders(node, at)).sections(),
         }
@@ -300,7 +302,7 @@ class History:
             return None
         before = self.records if before_row is None else before_row
         sections = Inspection(self._live, fact, before, self._senders(node, at)).sections()
-        return {"node": node, "gradient": None, "sections": sections}
+        return {"node": node, "gradient": None, "bad": False, "sections": sections}
 
     def get_ready(self, node: int) -> None:
         """Have the answer of :meth:`inside` ready for the next who asks for that node, at the end of what was read."""

@@ -107,6 +107,8 @@ class Merged:
     def merge(self) -> None:
         """Do it."""
         self._body["gradient"] = self._arrived()
+        passing = [value for what in ("in", "out") for value in self._values.get(what) or [] if value is not None]
+        self._body["bad"] |= not all(value.get("finite", True) for value in passing)
         sections = {section["name"]: section["entries"] for section in self._body["sections"]}
         leads = {entry["name"]: f": goes to {entry['value'].partition(' at ')[0]}" for entry in sections["Next edges"]}
         self._gradients(sections["Gradients in"], "in", {})

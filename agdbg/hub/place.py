@@ -39,6 +39,7 @@ class HubInfo:
         started: when, in seconds since the epoch.
         program: the process number of the program; 0 until it was started, and of a trace.
         rank: which process of a parallel program it is; None: its launcher names none.
+        stopped: whether a thread of that program stands, as it was a moment ago; told of ranks only.
     """
 
     directory: Path
@@ -49,6 +50,7 @@ class HubInfo:
     started: float
     program: int = 0
     rank: Rank | None = None
+    stopped: bool = False
 
     @property
     def client_socket(self) -> Path:
@@ -212,7 +214,8 @@ def _info(directory: Path) -> HubInfo | None:
         argv = [str(word) for word in facts.get("argv") or []]
         cwd, trace = str(facts.get("cwd") or ""), str(facts.get("trace") or "")
         started, program = float(facts.get("started") or 0), int(facts.get("program") or 0)
-        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, started, program, rank_in(facts))
+        stopped = facts.get("stopped") is True
+        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, started, program, rank_in(facts), stopped)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

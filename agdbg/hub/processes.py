@@ -25,6 +25,7 @@ class Here(NamedTuple):
         rank: None: its launcher names none.
         pid: None: it does not run.
         trace: the directory of its recording; None: there is none.
+        stopped: whether a thread of it stands.
     """
 
     rank: Rank | None
@@ -32,6 +33,7 @@ class Here(NamedTuple):
     cwd: str
     pid: int | None
     trace: Path | None
+    stopped: bool = False
 
 
 class _Recorded(NamedTuple):
@@ -54,6 +56,7 @@ def processes(here: Here, hubs: Iterable[HubInfo]) -> list[Process]:
         "rank": None if here.rank is None else here.rank.number,
         "world": here.rank.world if here.rank is not None else 0,
         "pid": here.pid,
+        "stopped": here.stopped,
         "argv": here.argv,
         "trace": "" if here.trace is None else str(here.trace),
         "address": "",
@@ -65,9 +68,17 @@ def processes(here: Here, hubs: Iterable[HubInfo]) -> list[Process]:
     for hub in hubs:
         if hub.rank is not None and hub.program and _belongs(here, hub.argv, hub.cwd, hub.rank):
             other: Process = {**mine, "rank": hub.rank.number, "pid": hub.program, "argv": hub.argv, "isHere": False}
-            found.setdefault(hub.rank.number, {**other, "trace": hub.trace, "address": str(hub.client_socket)})
+            place: Process = {**other, "trace": hub.trace, "address": str(hub.client_socket), "stopped": hub.stopped}
+            found.setdefault(hub.rank.number, place)
     for recorded in _beside(here):
-        other = {**mine, "rank": recorded.rank.number, "pid": None, "trace": str(recorded.trace), "isHere": False}
+        other = {
+            **mine,
+            "rank": recorded.rank.number,
+            "pid": None,
+            "trace": str(recorded.trace),
+            "isHere": False,
+            "stopped": False,
+        }
         found.setdefault(recorded.rank.number, other)
     return [found[number] for number in sorted(found)]
 

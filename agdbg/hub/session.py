@@ -17,6 +17,7 @@ from agdbg.hub.call import Refused
 from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
 from agdbg.hub.growth import Growth
+from agdbg.hub.standing import Standing
 from agdbg.hub.hitnews import HitNews
 from agdbg.hub.in_control import InControl
 from agdbg.hub.loop import Loop
@@ -99,9 +100,16 @@ class Session:
         self._make, self._on_end = make, on_end
         self.troubles: list[Trouble] = []
         self._growth = Growth(self)
-        self.stops.on_stop = self.stops.on_resume = self._growth.soon
+        self._standing = Standing(loop, runtime, lambda: bool(self.stops.threads.stopped))
+        self.stops.on_stop = self.stops.on_resume = self._moved
         self.stops.at_rest, self.stops.on_recording = loop.at_rest, self._records
         self.stops.on_news, self.stops.on_ahead = self._take_in, self._look_ahead
+
+    def _moved(self) -> None:
+        """A thread has stopped or goes on."""
+        self._growth.soon()
+        if self.rank is not None:
+            self._standing.changed()
 
     def _records(self, trace: Path) -> None:
         """The program records to ``trace``, which is another one than it was when it has removed or moved that."""

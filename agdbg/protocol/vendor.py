@@ -179,7 +179,10 @@ class NodeArguments(TypedDict):
 
 
 class NodeBody(TypedDict):
-    """All about a node; ``gradient`` is the norm of what arrives at it at this stop, or else arrived last; null: not known."""
+    """All about a node; ``gradient`` is the norm of what arrives at it at this stop, or else arrived last; null: not known.
+
+    ``bad``: in what arrives or goes out at this stop, or else last did, or in the outputs, is a NaN or an infinity.
+    """
 
     node: int
     op: str
@@ -192,6 +195,7 @@ class NodeBody(TypedDict):
     text: str
     state: State
     gradient: Norm | None
+    bad: bool
     hooks: list[HookCode]
     sections: list[Section]
 
@@ -487,13 +491,14 @@ class Trouble(TypedDict):
 
 class Process(TypedDict):
     """A process of a parallel program: one that runs, with its ``pid`` and the ``address`` of its hub, or one of which there is
-    only the ``trace``. ``rank`` is null where its launcher names none, ``world`` 0 where it does not say how many there are.
+    only the ``trace``. ``stopped``: a thread of it stands, as it was a moment ago. ``rank`` is null where its launcher names none, ``world`` 0 where it does not say how many there are.
     ``isHere``: it is the one of this hub, which needs no address.
     """
 
     rank: int | None
     world: int
     pid: int | None
+    stopped: bool
     argv: list[str]
     trace: str
     address: str

@@ -157,9 +157,18 @@ def test_what_the_trace_knows_of_a_freed_tensor_comes_before_what_is_left_of_it(
     slots = {"value": None, "state": "freed", "version": 0, "now": 0}
     for value, tail in ((None, ""), (VALUE, f"  {VALUE['summary']}")):
         shown = [{**each, "entries": [*map(dict, each["entries"])]} for each in sections]
-        body = {"node": 1, "gradient": None, "sections": shown}
+        body = {"node": 1, "gradient": None, "bad": False, "sections": shown}
         Merged(body, {"saved": {"w": slots | {"value": value}}}, 1, References()).merge()
         assert body["sections"][2]["entries"][0]["value"] == trace["value"] + tail
+
+
+@pytest.mark.parametrize("where", ["in", "out"])
+def test_what_passes_a_node_and_is_not_finite_is_told(at_stop, where):
+    client, agent, nodes = at_stop
+    fine, _ = asked(client, agent, "values", VALUES, "agdbg/node", node=nodes["h"], threadId=1)
+    values = VALUES | {where: [None, VALUE | {"finite": False}]}
+    body, _ = asked(client, agent, "values", values, "agdbg/node", node=nodes["h"], threadId=1)
+    assert (fine["bad"], body["bad"]) == (False, True)
 
 
 def test_a_node_that_the_program_does_not_know_is_told_by_the_trace(at_stop):

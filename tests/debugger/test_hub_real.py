@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 from agdbg_tests_checked_client import CheckedClient
@@ -122,6 +122,22 @@ def test_stepping_there_and_back_with_a_changed_gradient(hub):
     client.request("continue", threadId=1)
     assert "grad [0.0, 0.0]" in printed(client, "]")
     assert client.wait_for("exited") == {"exitCode": 0}
+
+
+def test_other_ranks_are_told_whether_this_one_stands(hub):
+    client = hub.launched(SMALL, stopOnEntry=True, env={"RANK": "1", "WORLD_SIZE": "2"})
+
+    def wait_until(stopped):
+        ends = monotonic() + PATIENCE_S
+        while json.loads((hub.runtime / "hub.json").read_text()).get("stopped", False) is not stopped:
+            assert monotonic() < ends
+            sleep(0.02)
+
+    client.wait_for("stopped")
+    wait_until(True)
+    assert [each["stopped"] for each in client.request("agdbg/processes")["processes"] if each["isHere"]] == [True]
+    client.request("continue", threadId=1)
+    wait_until(False)
 
 
 def test_inside_a_node_out_of_the_pass_and_its_elements(hub):

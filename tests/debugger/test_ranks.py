@@ -1,5 +1,6 @@
 """Processes of a parallel program: which one this is, and where the others are."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -87,6 +88,23 @@ def test_ranks_that_run_and_those_of_which_there_are_recordings(tmp_path):
     found = processes(Here(Rank(1, 4), ARGV, CWD, 5, mine), running)
     assert told(found) == [(1, 5, "a0", True), (2, None, "a2", False), (3, 33, "a3", False)]
     assert [each["address"] for each in found] == ["", "", "/run/8/client.sock"]
+
+
+def test_of_a_rank_that_stands_this_is_told(tmp_path):
+    mine = recording(tmp_path, "a0", Rank(0, 3))
+    recording(tmp_path, "a2", Rank(2, 3))
+    stands = dataclasses.replace(hub(Rank(1, 3), 33, "8"), stopped=True)
+    assert [each["stopped"] for each in processes(Here(Rank(0, 3), ARGV, CWD, 5, mine), [stands])] == [
+        False,
+        True,
+        False,
+    ]
+    goes_on = dataclasses.replace(stands, stopped=False)
+    assert [each["stopped"] for each in processes(Here(Rank(0, 3), ARGV, CWD, 5, mine, True), [goes_on])] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_of_two_jobs_at_once_each_keeps_to_its_own(tmp_path):

@@ -311,6 +311,7 @@ class FakeHub:
             | columns
             | {
                 "gradient": self.norms.get(node, row["gradient"]),
+                "bad": row["bad"],
                 "hooks": self.hook_code,
                 "sections": sections,
             }
@@ -516,6 +517,7 @@ class FakeHub:
             "rank": None,
             "world": 0,
             "pid": 4242 if self.state in ("running", "stopped") else None,
+            "stopped": self.state == "stopped",
             "argv": [SCRIPT],
         }
         here = {**mine, "trace": self.trace, "address": "", "isHere": True}

@@ -392,6 +392,7 @@ def three_ranks(hub):
             "rank": rank,
             "world": 3,
             "pid": pid,
+            "stopped": pid == 4243,
             "argv": [SCRIPT],
             "trace": f"/t/{rank}",
             "address": "",

@@ -492,6 +492,24 @@ def test_a_gradient_that_is_seen_at_a_stop_stays_in_its_row(shown):
     drive(shown, script)
 
 
+def test_what_is_seen_to_go_out_of_a_node_marks_its_row(shown):
+    async def script(screen):
+        inside = screen.hub.do_node
+        screen.hub.do_node = lambda **how: inside(**how) | {"gradient": 1.0, "bad": how["node"] == 7}
+        rows = screen.hub.do_rows
+        screen.hub.do_rows = lambda **how: (
+            (body := rows(**how)) | {"rows": [row | {"gradient": None} for row in body["rows"]]}
+        )
+        await screen.stop(6)
+        await screen.until(lambda: screen.app.lanes.selected["bad"])
+        await screen.until(lambda: "!" in next(line for line in screen.lines() if "▶ │ ▶" in line))
+        await screen.stop(5)
+        await screen.until(lambda: screen.app.lanes.pages.row(6)["bad"])
+        assert not screen.app.lanes.pages.row(5)["bad"]
+
+    drive(shown, script)
+
+
 def test_many_events_make_few_requests(shown):
     async def script(screen):
         before = len(screen.hub.requests)

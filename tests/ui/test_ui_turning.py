@@ -15,7 +15,14 @@ TRACES = ("/t/rank0", "/t/rank1", "/t/rank2")
 def process(rank, here):
     runs = rank < 2
     address = f"/run/{rank}/client.sock" if runs and rank != here else ""
-    mine = {"rank": rank, "world": 3, "pid": 4242 if runs else None, "argv": [SCRIPT], "trace": TRACES[rank]}
+    mine = {
+        "rank": rank,
+        "world": 3,
+        "pid": 4242 if runs else None,
+        "stopped": rank == 1,
+        "argv": [SCRIPT],
+        "trace": TRACES[rank],
+    }
     return {**mine, "address": address, "isHere": rank == here}
 
 

@@ -107,4 +107,5 @@ def told_of(process: Body, ending: str) -> str:
     """What is said of a process in the list; `ending` is how that of this screen has ended, or ""."""
     if process["isHere"]:
         return f"this one{', ' if ending else ''}{ending}"
-    return "runs; Enter turns to it" if process["pid"] else "its recording; Enter turns to it"
+    state = "its recording" if not process["pid"] else "stopped" if process["stopped"] else "runs"
+    return f"{state}; Enter turns to it"

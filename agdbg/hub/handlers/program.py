@@ -64,7 +64,14 @@ def processes(call: Call) -> Body:
     session = call.session
     program = session.running.program if session.running is not None and session.running.is_alive else None
     trace = session.trace.path if session.trace is not None else None
-    here = Here(session.rank, session.argv, session.cwd, None if program is None else program.pid, trace)
+    here = Here(
+        session.rank,
+        session.argv,
+        session.cwd,
+        None if program is None else program.pid,
+        trace,
+        bool(session.stops.threads.stopped),
+    )
     return {"processes": processes(here, running() if session.rank is not None else ())}
 
 

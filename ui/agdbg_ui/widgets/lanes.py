@@ -73,7 +73,7 @@ class Lanes(Rows):
         self.marked: frozenset[int] = frozenset()
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
         self._folded_at, self._is_refolded = 0, False
-        self._gradients: dict[int, Norm] = {}
+        self._seen: dict[int, tuple[Norm | None, bool]] = {}
         self._stepped_at: int | None = None
         self._went_on = 0.0
         self._pace: Timer | None = None
@@ -105,14 +105,16 @@ class Lanes(Rows):
         stepped = self._stepped_at is not None and age > self._stepped_at
         followed = stepped or (self._is_followed() and not self._is_refolded)
         if body["total"] < self.pages.total:
-            self._gradients.clear()  # another recording
+            self._seen.clear()  # another recording
         self.pages.put(body, age, grows)
         self._answered.set()
         if not body["total"]:
             self.post_message(self.Emptied())
         for row in body["rows"]:
-            if row["gradient"] is None or row["state"] == "next":
-                row["gradient"] = self._gradients.get(row["node"], row["gradient"])
+            norm, bad = self._seen.get(row["node"], (None, False))
+            if row["gradient"] is None or (row["state"] == "next" and norm is not None):
+                row["gradient"] = norm
+            row["bad"] |= bad
             widen(self._columns, row)
         self.rows_changed()
         counter = self.pages.counter
@@ -152,21 +154,27 @@ class Lanes(Rows):
         """Wait until something is known of the graph: a recording that is opened is read first."""
         await self._answered.wait()
 
-    def note_gradient(self, node: int, norm: Norm | None, stands: bool = False) -> None:
-        """The gradient that arrives at the selected node is known, in a recording that has none of it.
+    def note_gradient(self, node: int, norm: Norm | None, bad: bool = False, stands: bool = False) -> None:
+        """The gradient that arrives at the selected node is known, in a recording that has none of it, and whether it, or what goes
+        out, is `bad`.
 
         Where the program `stands` before the node that is so of it wherever the cursor is, and it may have been changed since
         it was recorded.
         """
         pages = self.pages
         row = pages.row(pages.counter) if stands and pages.counter is not None else self.selected
-        if norm is None or row is None or row["node"] != node or row["gradient"] == norm:
+        if row is None or row["node"] != node or (row["gradient"], row["bad"]) == (norm, bad):
             return
-        if not stands and row["gradient"] is not None and not is_bad(norm) and node not in self._gradients:
+        if norm is None and not bad:
             return
-        while len(self._gradients) >= _GRADIENTS:
-            del self._gradients[next(iter(self._gradients))]
-        row["gradient"] = self._gradients[node] = norm
+        is_recorded = row["gradient"] is not None and node not in self._seen
+        if is_recorded and not stands and not is_bad(norm):
+            if not bad:
+                return
+            norm = row["gradient"]
+        while len(self._seen) >= _GRADIENTS:
+            del self._seen[next(iter(self._seen))]
+        row["gradient"], row["bad"] = self._seen[node] = norm, bad
         widen(self._columns, row)
         self.rows_changed()
 
