@@ -238,7 +238,7 @@ def _placed(body: Body, known: Body) -> Stop | None:
     if body.get("kind"):
         return Stop("event", body["kind"], f"event: {body['kind']}", **known)
     if body.get("dataId"):
-        return Stop("watch", body["dataId"], f"writes to {body['dataId']}", **known)
+        return Stop("watch", body["dataId"], f"writes to {body.get('label') or body['dataId']}", **known)
     if body.get("name"):
         return Stop("name", body["name"], body["name"], **known)
     source = body.get("source")

@@ -95,14 +95,15 @@ class EventBreakpoint(Breakpoint):
 
 @dataclass(frozen=True)
 class DataBreakpoint(Breakpoint):
-    """On memory: ``storage:7``, or ``name:1.weight``."""
+    """On memory: ``storage:7``, or ``name:1.weight``; ``label`` is what a person called it who asked for that memory."""
 
     data: str = ""
+    label: str = ""
     KEY = ("data",)
 
     def about(self) -> Body:
         """What is watched, which is agdbg's own."""
-        return {"dataId": self.data}
+        return {"dataId": self.data} | ({"label": self.label} if self.label else {})
 
     def stop(self) -> WatchStop:
         """As the program is told of it."""

@@ -46,6 +46,8 @@ class Breakpoints:
         self._names: list[NameBreakpoint] = []
         self._events: list[EventBreakpoint] = []
         self._data: list[DataBreakpoint] = []
+        #: What somebody called the memory of a ``dataId``.
+        self.labels: dict[str, str] = {}
         self._filter_ids: dict[str, int] = {}
         self._settings = Settings()
 
@@ -116,7 +118,7 @@ class Breakpoints:
             data = each["dataId"]
             problem = data_problem(data, each.get("accessType")) or rule.problem()
             problem = problem or (recorded_stops.data_problem() if self.recording is not None else "")
-            return DataBreakpoint(0, rule, problem, data=data)
+            return DataBreakpoint(0, rule, problem, data=data, label=self.labels.get(data, ""))
 
         made, answers = self._made(self._data, wanted, make)
         self._publish_with(data=made)

@@ -108,14 +108,15 @@ class ExceptionFilterOptions(TypedDict, total=False):
 class Breakpoint(TypedDict, total=False):
     """A breakpoint, as the hub has it; ``message`` says why it is not verified.
 
-    ``name``, ``kind``, ``dataId``, ``when`` and what was asked for besides are agdbg's own: in the protocol only who sets a
-    breakpoint knows them.
+    ``name``, ``kind``, ``dataId``, ``label``, ``when`` and what was asked for besides are agdbg's own: in the protocol only who
+    sets a breakpoint knows them. ``label`` is what a person called the memory that ``dataId`` names.
     """
 
     id: int
     name: str
     kind: str
     dataId: str
+    label: str
     when: str
     condition: str
     hitCondition: str

@@ -63,7 +63,8 @@ OPEN = {
     AttachArguments: {"trace", "token"},
     StepBackArguments: {"force"},
     ReverseContinueArguments: {"force"},
-    Breakpoint: {"name", "kind", "dataId", "when"} | {"condition", "hitCondition", "ignore", "logMessage", "temporary"},
+    Breakpoint: {"name", "kind", "dataId", "label", "when"}
+    | {"condition", "hitCondition", "ignore", "logMessage", "temporary"},
     SourceBreakpoint: {"when", "ignore", "temporary", "id"},
     FunctionBreakpoint: {"when", "logMessage", "ignore", "temporary", "id"},
     DataBreakpoint: {"logMessage", "ignore", "temporary", "id"},

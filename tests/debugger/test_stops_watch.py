@@ -90,7 +90,8 @@ def test_what_can_be_watched_at_a_stop(program, asked, description):
     assert body["accessTypes"] == ["write"]
     if "of weight" in description:
         assert body["dataId"].startswith("storage:")
-        assert program.watch(body["dataId"])[0]["verified"]
+        (made,) = program.watch(body["dataId"])
+        assert made["verified"] and made["label"] == asked["name"]
         assert "wrote to weight: version 1 to 2" in program.go()["description"]
 
 

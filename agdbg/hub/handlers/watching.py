@@ -82,7 +82,9 @@ def _ask(
     def told(body: dict[str, Any], error: AgentRefused | None) -> None:
         number, text = (0, "") if error is not None else (int(body.get("storage") or 0), str(body.get("text") or ""))
         if number:
-            call.ok(_storage(number, text or name))
+            found = _storage(number, text or name)
+            call.session.breakpoints.labels[found["dataId"]] = name if "expression" in asked else found["description"]
+            call.ok(found)
         elif error is None and text:
             call.ok(_cannot(text))
         elif otherwise is not None and error is not None and not is_name(name):

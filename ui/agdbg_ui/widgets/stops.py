@@ -183,7 +183,7 @@ def items_of(
 def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
     file, line = str((body.get("source") or {}).get("path") or ""), int(body.get("line") or 0)
     place = shorten_start(f"{file.rsplit('/', 1)[-1]}:{line}", _PLACE_CELLS) if file else ""
-    what = place or str(body.get("name") or body.get("kind") or body.get("dataId") or "")
+    what = place or str(body.get("name") or body.get("kind") or _watched(body))
     words = {
         "when": "only in {}", "condition": "if {}", "hitCondition": "hits {}", "ignore": "ignores {}",
         "logMessage": "logs {}", "temporary": "once",
@@ -205,6 +205,11 @@ def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
         file,
         line,
     )
+
+
+def _watched(body: Body) -> str:
+    """What is watched: the expression that somebody has given for it, or the name of parameters."""
+    return str(body.get("label") or body.get("dataId") or "").removeprefix("name:")
 
 
 def _thread(body: Body) -> Item:
