@@ -72,7 +72,9 @@ def _text_of(error: Any) -> str:
 
 def timed_out(command: str, seconds: float) -> TimeoutError:
     """No answer has come to a request."""
-    return TimeoutError(f"no answer within {seconds:g} s (to {command}): the program, or the machine, is busy with something else")
+    return TimeoutError(
+        f"no answer within {seconds:g} s (to {command}): the program, or the machine, is busy with something else"
+    )
 
 
 def gone(address: str, reason: object = "") -> Disconnected:
