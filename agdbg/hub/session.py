@@ -17,7 +17,6 @@ from agdbg.hub.call import Refused
 from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
 from agdbg.hub.growth import Growth
-from agdbg.hub.standing import Standing
 from agdbg.hub.hitnews import HitNews
 from agdbg.hub.in_control import InControl
 from agdbg.hub.loop import Loop
@@ -28,6 +27,7 @@ from agdbg.hub.program import LaunchSpec, Program
 from agdbg.hub.reading import Reading
 from agdbg.hub.recorded_conditions import sees_of
 from agdbg.hub.running import Running
+from agdbg.hub.standing import Standing
 from agdbg.hub.stops import Stops
 from agdbg.hub.tasks import Tasks
 from agdbg.hub.tracedir import TraceDirectory

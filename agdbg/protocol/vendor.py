@@ -491,7 +491,9 @@ class Trouble(TypedDict):
 
 class Process(TypedDict):
     """A process of a parallel program: one that runs, with its ``pid`` and the ``address`` of its hub, or one of which there is
-    only the ``trace``. ``stopped``: a thread of it stands, as it was a moment ago. ``rank`` is null where its launcher names none, ``world`` 0 where it does not say how many there are.
+    only the ``trace``. ``stopped``: a thread of it stands, as it was a moment ago.
+
+    ``rank`` is null where its launcher names none, ``world`` 0 where it does not say how many there are.
     ``isHere``: it is the one of this hub, which needs no address.
     """
 
