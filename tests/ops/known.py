@@ -128,15 +128,6 @@ KNOWN += [
 
 KNOWN += [
     Known(
-        "nn.functional.soft_margin_loss",
-        "half",
-        "PyTorch's exponential overflows in half precision, the engine's does not",
-        "*torch inf*",
-    )
-]
-
-KNOWN += [
-    Known(
         "nn.functional.max_unpool2d",
         "forward",
         "Where indices repeat, which of several values is kept is left open by PyTorch, and differs from call to call",
@@ -169,7 +160,6 @@ KNOWN += [
 KNOWN += [
     Known("as_strided_scatter", "half_gradient", "PyTorch gives the gradient of the overwritten elements, not of the others"),
     Known("matrix_exp", "half_gradient", "PyTorch's overflows in half precision, the engine computes in single", "*torch nan*"),
-    Known("nn.functional.soft_margin_loss", "half_gradient", "PyTorch's exponential overflows in half precision, the engine's does not", "*torch nan*"),
 ]  # fmt: skip
 KNOWN += [
     Known(op, "half_gradient", reason, "*numbers differ*", always=False)

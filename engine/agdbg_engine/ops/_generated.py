@@ -2883,7 +2883,7 @@ class RsqrtBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = -0.5 * g * (result * result * result)
+        gi = -0.5 * g * k_pow(result, 3)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -2899,7 +2899,7 @@ class RsqrtBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = -0.5 * g * (result * result * result)
+        g0 = -0.5 * g * k_pow(result, 3)
         return (g0,)
 
     def grads_graph(self, g):
@@ -2910,7 +2910,7 @@ class RsqrtBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = -0.5 * g * (result * result * result)
+        g0 = -0.5 * g * o_.pow(result, 3)
         return (g0,)
 
     def release(self, freed):
@@ -2982,7 +2982,7 @@ def rsqrt(self: Tensor) -> Tensor:
 
 
 def jvp_rsqrt(self_: Any, result: Any, self_t: Any) -> Any:
-    return -0.5 * self_t * (result * result * result)
+    return -0.5 * self_t * o_.pow(result, 3)
 
 
 class ReciprocalBackward0(Node1):

@@ -53,6 +53,7 @@ GELU = 0.7978845608028654  # sqrt(2 / pi)
 # ----- functions of one tensor -----
 
 
+@rounded_once
 def rsqrt(x: Any) -> Any:
     """1 / sqrt(x)."""
     return 1 / np.sqrt(x)

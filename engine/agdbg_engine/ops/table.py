@@ -65,7 +65,7 @@ unary("expm1(self)", "Expm1Backward0", "g * (result + 1)", floats=True)
 unary("log(self)", "LogBackward0", "g / self", floats=True)
 unary("log1p(self)", "Log1PBackward0", "g / (self + 1)", floats=True)
 unary("sqrt(self)", "SqrtBackward0", "g / (2 * result)", floats=True)
-unary("rsqrt(self)", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
+unary("rsqrt(self)", "RsqrtBackward0", "-0.5 * g * pow(result, 3)", floats=True)
 unary("reciprocal(self)", "ReciprocalBackward0", "-g * (result * result)", floats=True)
 op("abs(self)", "AbsBackward0", self="g * sgn(self)", jvp="inner(self_t, sgn(self))", elementwise=True, inplace=True,
    holomorphic=False, bools=False)

@@ -137,15 +137,15 @@ _row("huber_loss", "HuberLossBackward0", "delta")
 
 @kernel
 def soft_margin_loss(x: Any, target: Any, reduction: str) -> Any:
-    """log(1 + exp(-target * x))."""
-    z = -target * x
-    return _reduced(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))), reduction)
+    """log(1 + exp(-target * x)); infinite where the exponential is, as in PyTorch."""
+    return _reduced(np.log1p(np.exp(-target * x)), reduction)
 
 
 @formula
 def soft_margin_loss_slope(F: Any, x: Any, target: Any, which: int) -> Any:
-    """Its derivative in ``x``."""
-    return -target * F.sigmoid(-target * x)
+    """Its derivative in ``x``; NaN where the exponential is infinite, as in PyTorch."""
+    z = F.exp(-target * x)
+    return -target * z / (z + 1)
 
 
 _row("soft_margin_loss", "SoftMarginLossBackward0", target=False)

@@ -18,8 +18,8 @@ in_both("isnan", np.isnan, isnan)
 
 # fmt: off
 unary("exp2(self)", "Exp2Backward0", f"g * result * {math.log(2)}", value=np.exp2, where="torch Tensor special")
-unary("log2(self)", "Log2Backward0", f"g / (self * {math.log(2)})", value=np.log2)
-unary("log10(self)", "Log10Backward0", f"g / (self * {math.log(10)})", value=np.log10)
+unary("log2(self)", "Log2Backward0", f"g / in_op_math(self, {math.log(2)})", value=np.log2)
+unary("log10(self)", "Log10Backward0", f"g / in_op_math(self, {math.log(10)})", value=np.log10)
 
 op("logaddexp(self, other)", "LogaddexpBackward0", self="g / (1 + exp(other - self))", other="g / (1 + exp(self - other))",
    jvp="self_t / (1 + exp(other - self)) + other_t / (1 + exp(self - other))", elementwise=True, kinds="fc", out=True,

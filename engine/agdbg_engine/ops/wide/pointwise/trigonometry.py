@@ -33,13 +33,17 @@ def acosh_slope(F: Any, x: Any) -> Any:
 
 @formula
 def over_square(F: Any, y: Any, a: Any, b: Any) -> Any:
-    """``y / (a ** 2 + b ** 2)``, and 0 where that divides by 0; written over a buffer ``y``, which nobody else has."""
+    """``y / (a ** 2 + b ** 2)``, and 0 where that divides by 0; written over a buffer ``y``, which nobody else has.
+
+    A product with the reciprocal, which overflows where PyTorch's does.
+    """
     square = a * a + b * b
     if type(y) is np.ndarray and y.dtype == square.dtype and y.shape == square.shape:
-        np.divide(y, square, out=y)
-        y[square == 0] = 0
+        nothing = square == 0
+        y *= np.reciprocal(square, square)
+        y[nothing] = 0
         return y
-    return F.drop(y / square, square == 0)
+    return y * F.drop(F.reciprocal(square), square == 0)
 
 
 @formula
@@ -81,5 +85,5 @@ op("hypot(self, other)", "HypotBackward0", self="g * (self / result)", other="g 
    jvp="self_t * (self / result) + other_t * (other / result)", elementwise=True, kinds="f", inplace=True, out=True,
    where="torch Tensor", value=_hypot)
 
-unary("deg2rad(self)", "Deg2RadBackward0", f"g * {math.pi / 180}", value=np.deg2rad, kinds="f")
-unary("rad2deg(self)", "Rad2DegBackward0", f"g * {180 / math.pi}", value=np.rad2deg, kinds="f")
+unary("deg2rad(self)", "Deg2RadBackward0", f"in_op_math(g, {math.pi / 180})", value=np.deg2rad, kinds="f")
+unary("rad2deg(self)", "Rad2DegBackward0", f"in_op_math(g, {180 / math.pi})", value=np.rad2deg, kinds="f")

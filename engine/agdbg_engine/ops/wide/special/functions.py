@@ -88,4 +88,6 @@ def ndtr(self: Tensor) -> Tensor:
     if self.dtype.kind == "c":
         raise NotImplementedError(f"\"erf_vml_cpu\" not implemented for '{scalar_type(self.dtype)}'")
     x = self if self.dtype.kind == "f" else self.to(get_default_dtype())
-    return halved(OPS["erfc"](x * -math.sqrt(0.5)))
+    return halved(
+        OPS["erf"](x * math.sqrt(0.5)) + 1
+    )  # as in PyTorch: less exact than the error function that is left over
