@@ -114,7 +114,7 @@ def prelu_kernel_backward(g: Any, x: Any, weight: Any) -> Any:
 def prelu_kernel(x: Any, weight: Any) -> Any:
     """``x`` where positive, else ``weight * x``."""
     slope = weight * x
-    if type(weight) is np.ndarray and weight.min(initial=1) > 0 and weight.max(initial=1) <= 1:
+    if type(weight) is np.ndarray and weight.size and weight.min() > 0 and weight.max() <= 1:
         return np.maximum(x, slope)
     return kernels.where(x > 0, x, slope)
 

@@ -63,7 +63,7 @@ def _gradient(g: Any, x: Any, result: Any, p: float) -> Any:
     from scipy.spatial import distance
 
     grads, results = (distance.squareform(np.ascontiguousarray(each), checks=False) for each in (g, result))
-    share = np.divide(grads, results, np.zeros_like(grads), where=results != 0) if p == 2 else grads
+    share = kernels.drop(grads / np.where(results == 0, 1, results), results == 0) if p == 2 else grads
     if p == 2 and x.dtype.char == "f" and np.isfinite(share).all():
         return _by_product(share, x)
     out, columns = np.empty(x.shape, x.dtype), np.ascontiguousarray(x.T)
