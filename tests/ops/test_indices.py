@@ -256,3 +256,35 @@ def test_scattering_without_dimensions(shape, places, source, name):
     x, values = engine.zeros(shape, requires_grad=True), engine.ones(source, requires_grad=True)
     (x * 1).scatter_add(0, engine.zeros(places, dtype=engine.int64), values).sum().backward()
     assert np.ravel(values.grad.numpy()).tolist() == [1.0, 0.0, 0.0][: values.numel()]
+
+
+MASK = [1, 0, 1]
+ONE_BY_BYTES = {
+    "a number": lambda lib, m: lib.zeros(3).__setitem__(m, 2.0),
+    "one that does not fit": lambda lib, m: lib.zeros(3, dtype=lib.uint8).__setitem__(m, 300),
+    "no dimensions": lambda lib, m: lib.zeros(3).__setitem__(m, lib.tensor(2.0)),
+    "one element": lambda lib, m: lib.zeros(3).__setitem__(m, lib.tensor([2.0])),
+    "behind a slice": lambda lib, m: lib.zeros(2, 3).__setitem__((slice(None), m), 2.0),
+    "before a number": lambda lib, m: lib.zeros(3, 2).__setitem__((m, 0), 2.0),
+    "behind dots": lambda lib, m: lib.zeros(2, 3).__setitem__((..., m), 2.0),
+    "index_put": lambda lib, m: lib.zeros(3).index_put((m,), lib.tensor(2.0)),
+    "index_put_": lambda lib, m: lib.zeros(3).index_put_((m,), lib.tensor([2.0])),
+    "added": lambda lib, m: lib.zeros(3).index_put_((m,), lib.tensor([2.0]), accumulate=True).tolist(),
+    "as many as it picks": lambda lib, m: lib.zeros(3).index_put_((m,), lib.tensor([2.0, 3.0])).tolist(),
+    "two masks": lambda lib, m: lib.zeros(3, 3).index_put_((m, m), lib.tensor(2.0)).tolist(),
+    "another size": lambda lib, m: lib.zeros(4).__setitem__(m, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_BYTES)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_one_element_by_a_mask_of_bytes(name):
+    """PyTorch makes ``masked_fill_`` of it, which takes bools alone."""
+
+    def told(lib):
+        try:
+            return ONE_BY_BYTES[name](lib, lib.tensor(MASK, dtype=lib.uint8))
+        except (RuntimeError, IndexError) as error:
+            return type(error), str(error).partition("\n")[0]
+
+    assert told(engine) == told(torch)

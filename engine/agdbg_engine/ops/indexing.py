@@ -61,14 +61,15 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:  # what is not one element of the tensor: PyTorch does not even look at the sizes
         _as_tensor(value, self)
         return None
-    target, arrays = (g.unsqueeze(self, 0), {}) if key is True else _basic(self, _items(key))
+    items = _items(key)
+    target, arrays = (g.unsqueeze(self, 0), {}) if key is True else _basic(self, items)
     whole = isinstance(value, Tensor) and (value.ndim or not target.ndim)
     if not arrays and events.special & events.TRANSFORM:
         check_write(target, "copy_" if whole or not target.ndim else "fill_", ())
     if arrays:
         if isinstance(value, Tensor) and value.ndim and value.shape[0] == 1:
             value = g.view(value, _without_ones(value.shape))
-        _put(target, arrays, value)
+        _put(target, arrays, value, of_bytes=_is_of_bytes(items))
     elif isinstance(value, Tensor) and whole:
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
@@ -104,15 +105,29 @@ def _without_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return sizes[kept:]
 
 
-def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False) -> None:
+def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False, of_bytes: bool = False) -> None:
     """Write ``value`` to ``x`` where ``arrays``, by dimension, say. PyTorch looks last whether masks and the value fit."""
     try:
         key = _key(x, arrays, len(arrays) == 1 and not accumulate and _is_one(value, x))
         fitted = _fitting(x, key, value, accumulate)
+        if of_bytes and not accumulate:
+            _not_one_by_bytes(value)
     except (IndexError, RuntimeError) as error:
         check_written(x, "index_put_", (tuple(arrays.values()), value, accumulate))
         raise index_error(error) or error from None
     _where_it_is(lambda key: inplace(x, "index_put_", g.index_put, (key, fitted, accumulate)), x, key)
+
+
+def _is_of_bytes(items: Any) -> bool:
+    """Whether among the ``items`` of a key one mask of bytes is all that indexes by elements."""
+    tensors = [i for i in items if not isinstance(i, int | slice | np.integer) and i is not None and i is not Ellipsis]
+    return len(tensors) == 1 and getattr(tensors[0], "dtype", None) == np.uint8 and bool(tensors[0].ndim)
+
+
+def _not_one_by_bytes(value: Any) -> None:
+    """Refuse one element for all that a mask of bytes picks: PyTorch makes ``masked_fill_`` of it, which takes bools alone."""
+    if not isinstance(value, Tensor) or value._a.size == 1:
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
 def _is_one(value: Any, x: Tensor) -> bool:
@@ -222,6 +237,8 @@ def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fal
     key = _key(self, _by_dimension(self, indices))
     try:
         fitted = _fitting(self, key, values, accumulate)
+        if not accumulate and _is_of_bytes(indices):
+            _not_one_by_bytes(values)
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
     return _where_it_is(lambda key: g.index_put(self, key, fitted, accumulate), self, key)
@@ -233,7 +250,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if asked:
         return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
     _check_put("index_put_", self, indices, values)
-    _put(self, _by_dimension(self, indices), values, accumulate)
+    _put(self, _by_dimension(self, indices), values, accumulate, _is_of_bytes(indices))
     return self
 
 

@@ -222,6 +222,8 @@ def slice_scatter(
     dim = one_dim(self, dim)
     if step <= 0:
         raise shape_error("slice step must be positive")
+    if not self.ndim:
+        raise shape_error("slice() cannot be applied to a 0-dim tensor.", IndexError)
     refuse_recorded("slice_scatter", self, src)
     src = _same_shape(src, "slice_scatter", self._a[(*(slice(None),) * dim, slice(start, end, step))])
     return _slice_scatter(self, src.to(self.dtype), dim, start, end, step)
