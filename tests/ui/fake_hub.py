@@ -147,6 +147,12 @@ class FakeHub:
         self.state, self.exit, self.signal, self.counter = "ended", exit, signal, None
         self.send("agdbg/ended", exit=exit, signal=signal, trace=self.trace)
 
+    def restart(self):
+        """Somebody starts the program anew."""
+        self.state, self.exit, self.signal, self.counter = "running", None, None, None
+        self.trace = f"{TRACE}-2"
+        self.send("agdbg/restarted", trace=self.trace)
+
     # ----- requests -----
 
     def do_initialize(self, **_):

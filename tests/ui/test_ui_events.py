@@ -111,7 +111,7 @@ def test_only_so_many_pages_are_kept():
             app.pane.set_events(page * PAGE, events(page * PAGE, (page + 1) * PAGE))
         assert len(app.pane._pages) == 50
         assert app.pane.event_at(100 * PAGE - 1) is not None
-        app.pane.clear()
+        app.pane.forget()
         assert seen(app.pane)[0] == "no events yet"
 
     drive(EventsPane(), script)

@@ -24,7 +24,7 @@ from agdbg_ui.dividing import Axis
 from agdbg_ui.keymap import bindings
 from agdbg_ui.losing import GONE
 from agdbg_ui.memory import Memory
-from agdbg_ui.newest import Newest
+from agdbg_ui.newest import Newest, cancel_all
 from agdbg_ui.palette import KeyCommands
 from agdbg_ui.palettes import NAMES, ORDER, SIXTEEN, WORDS, adapt, after, filters, has_sixteen, is_colourless, register
 from agdbg_ui.pane_app import OWN_TERMINAL, PaneApp
@@ -201,7 +201,7 @@ class AgdbgApp(PaneApp):
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
-        self.commander = ConsoleRunner(session)
+        self.commander = self.commander or ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self.panes.stops.outdate()
@@ -215,7 +215,7 @@ class AgdbgApp(PaneApp):
         self._keep_folds()
         if self.commander is not None:
             self.commander.close()
-        self.session, self._told_troubles = session, ()
+        self.session, self.commander, self._told_troubles = session, None, ()
         last = self.panes.last
         await self.recompose()
         self.panes.last = last
@@ -281,6 +281,24 @@ class AgdbgApp(PaneApp):
         if self._refreshing is not None:
             self._refreshing.all()
         self.panes.stops.outdate()
+
+    @on(messages.Begun)
+    def _on_begun(self) -> None:
+        """Nothing that is shown is of the run that begins, and no answer about the one before it is wanted any more."""
+        from agdbg_ui.screens.modal import Modal
+
+        session, gone = self.session, (self._refreshing, self._findings, self._stopping)
+        if session is None or self._explain is None:
+            return
+        cancel_all(*gone)
+        self._explain.cancel()
+        if isinstance(self.screen, Modal) and self.screen.is_of_run:
+            self.screen.dismiss(None)
+        self._keep_folds()
+        self._told_troubles = ()
+        self.turning.begun(session)
+        self.panes.forget()
+        self._serve(session)
 
     @on(messages.Changed)
     def _on_changed(self) -> None:
@@ -425,25 +443,6 @@ class AgdbgApp(PaneApp):
 
         self._try(take())
 
-    def action_breakpoint(self) -> None:
-        """Set or remove a breakpoint on the selected node's line."""
-        row = self.lanes.selected
-        if row is None:
-            self.say("no node is selected")
-        elif not row["file"]:
-            self.say(f"{row['op']} was built at an unknown line; B breaks on its name")
-        else:
-            self._try(self.toggle_line(row["file"], row["line"]))
-
-    def action_filters(self) -> None:
-        """Choose the errors to stop at."""
-        if self.session is None or not self.session.filters.known:
-            self.say("the hub has named no errors to stop at yet")
-        else:
-            from agdbg_ui.screens.filters import FiltersScreen
-
-            self.push_screen(FiltersScreen(self.session.filters))
-
     def action_pane(self, pane: str) -> None:
         """Focus a pane."""
         self.panes.focus(pane)
@@ -530,6 +529,7 @@ class AgdbgApp(PaneApp):
             return
         try:
             page = Page(*await self._explaining.page())
+            page.is_of_run = True
         except FAILURES as error:
             self.say(self.why(error), "error")
         else:

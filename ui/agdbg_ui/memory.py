@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 #: What is kept, and of which type it is.
-FIELDS: dict[str, type] = {"theme": str, "dividers": dict, "pane": str, "bottom": str, "graph": str, "folds": dict}
+FIELDS: dict[str, type] = {"theme": str, "dividers": dict, "pane": str, "bottom": str, "folds": dict}
 
 
 class Memory:
@@ -37,11 +37,11 @@ class Memory:
         return {name: value for name, value in found.items() if type(value) is FIELDS.get(name)}
 
     def save(self, known: dict[str, Any]) -> None:
-        """Keep this; the file is whole or is not there."""
+        """Keep what is to be kept of this; the file is whole or is not there."""
         draft = self._path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            draft.write_text(json.dumps(known), "utf-8")
+            draft.write_text(json.dumps({name: known[name] for name in FIELDS if name in known}), "utf-8")
             draft.replace(self._path)
         except OSError:
             with suppress(OSError):

@@ -13,6 +13,10 @@ class Moved(Message):
     """A thread stopped somewhere, went on, or its breakpoints changed: states of nodes are others now."""
 
 
+class Begun(Message):
+    """The program was started anew: whatever is shown of its run before is over."""
+
+
 class Changed(Message):
     """A thread stands where it stood, and what it has may have been changed by hand."""
 

@@ -15,6 +15,7 @@ class Newest:
     def __init__(self, job: Callable[[], Awaitable[None]], keep: Callable[[asyncio.Task[None]], object]) -> None:
         self._job, self._keep = job, keep
         self._running = self._again = False
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def busy(self) -> bool:
@@ -27,7 +28,13 @@ class Newest:
             self._again = True
             return
         self._running = True
-        self._keep(asyncio.get_running_loop().create_task(self._run()))
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._keep(self._task)
+
+    def cancel(self) -> None:
+        """The answer to the run in flight is not wanted any more, and what was asked for meanwhile is not either."""
+        if self._task is not None:
+            self._task.cancel()
 
     async def _run(self) -> None:
         try:
@@ -38,3 +45,11 @@ class Newest:
                     return
         finally:
             self._running = False
+
+
+def cancel_all(*owners: object) -> None:
+    """Cancel each job that is an attribute of one of these."""
+    for owner in owners:
+        for job in vars(owner).values():
+            if isinstance(job, Newest):
+                job.cancel()

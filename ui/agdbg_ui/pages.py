@@ -55,6 +55,11 @@ class Pages:
         self.total, self.newest, self.counter = total, total, None
         self._age += 1
 
+    def begin(self) -> None:
+        """Another program's graph follows, of which nothing is known."""
+        self.forget(0)
+        self.counter_node, self._total_age = None, -1
+
     @property
     def age(self) -> int:
         """What to pass to `put` with the answer to a request that is made now."""

@@ -128,6 +128,25 @@ class PaneApp(App[TuiResult]):
             self.say("the program stands at no node")
         self.lanes.focus()
 
+    def action_breakpoint(self) -> None:
+        """Set or remove a breakpoint on the selected node's line."""
+        row = self.lanes.selected
+        if row is None:
+            self.say("no node is selected")
+        elif not row["file"]:
+            self.say(f"{row['op']} was built at an unknown line; B breaks on its name")
+        else:
+            self._try(self.toggle_line(row["file"], row["line"]))
+
+    def action_filters(self) -> None:
+        """Choose the errors to stop at."""
+        if self.session is None or not self.session.filters.known:
+            self.say("the hub has named no errors to stop at yet")
+        else:
+            from agdbg_ui.screens.filters import FiltersScreen
+
+            self.push_screen(FiltersScreen(self.session.filters))
+
     def action_jump_to(self, where: str) -> None:
         """To the producer, the consumer, the root of the pass, the first bad node."""
         from agdbg_ui.jumping import Jumps

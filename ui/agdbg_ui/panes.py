@@ -223,6 +223,14 @@ class Panes:
             widget.typed_into if isinstance(widget, OutputPane) else widget
         )  # the next key may be there
 
+    def forget(self) -> None:
+        """Another run of the program begins: no pane knows anything of it, and none is seen because of what has happened."""
+        for widget in self._widgets.values():
+            if isinstance(widget, Rows | Boxes | OutputPane) and not isinstance(widget, Transcript):
+                widget.forget()
+        for pane in (self._chosen.get("bottom", "output"), self._chosen.get("pane", "inspector")):
+            self.bring(pane)
+
     def show_beside(self, pane: str) -> None:
         """Make a pane seen where that does not hide the one with the focus."""
         if self._app.screen.has_class("-wide") or self.last == self._graph:

@@ -21,6 +21,7 @@ from agdbg_ui.filters import Filters
 from agdbg_ui.losing import LATE, left_alone
 from agdbg_ui.messages import (
     Barrier,
+    Begun,
     Body,
     Changed,
     Grew,
@@ -75,7 +76,7 @@ class Session:
         filters: the errors to stop at.
         works: what the hub works at for so long that it tells of it.
         control: which client moves the program.
-        hits: by the number of a breakpoint, how often the program has stopped at it since this client is there.
+        hits: by the number of a breakpoint, how often this run has stopped at it since this client is there.
         listener: called with the name and body of each event, and of breakpoints that were set here.
     """
 
@@ -495,12 +496,17 @@ class Session:
         self._post(Moved())
 
     def _on_restarted(self, body: Body) -> None:
-        """The program was started anew, with another recording."""
+        """The program was started anew, with another recording: what is known of the run before is not so any more."""
         self._over("the program was started anew")
         self._ended.clear()
-        self._set(
-            life="running", stop=None, stopped=(), exit=None, signal=None, trace=body["trace"], nodes=0, troubles=()
-        )
+        self.hits.clear()
+        self._output.restart("")
+        self._serial += 1  # what was asked for before fails without a word
+        self._post(Begun())
+        old = self.view
+        begun = View("running", old.argv, body["trace"], idle_from=self.clock(), output_kept=old.output_kept)
+        self.view = begun._replace(rank=old.rank, hands=old.hands)
+        self._post(ViewChanged())
         self._post(Moved())
         self.keep(asyncio.get_running_loop().create_task(self.fetch_status()))
 

@@ -87,6 +87,10 @@ class Turning:
             raise
         return session
 
+    def begun(self, session: Session) -> None:
+        """Its program was started anew: its recording until now is one that has to be opened."""
+        self._known = {trace: each for trace, each in self._known.items() if each is not session}
+
     async def part(self, patience: float) -> None:
         """Leave all that were only looked at: their programs go on."""
         for session in self._known.values():

@@ -13,7 +13,12 @@ class Modal(ModalScreen[T], Generic[T]):
 
     Keys wait in the queue of the widget that had the focus when they were pressed, so a screen may still be handed
     some after it has been left; Textual would take the screen below away for them.
+
+    Attributes:
+        is_of_run: whether it tells of one run of the program, and goes when another one begins.
     """
+
+    is_of_run = False
 
     @property
     def is_on_top(self) -> bool:

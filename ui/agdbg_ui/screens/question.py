@@ -93,8 +93,10 @@ def quit_question(script: str) -> Question:
 
 def barrier_question(text: str) -> Question:
     """Whether to step back where not everything can be taken back."""
-    return Question(
+    question = Question(
         "Step back all the same?",
         text,
         [Answer("s", "stay here (q, Esc)", STAY), Answer("b", "step back; what was named is not restored", "force")],
     )
+    question.is_of_run = True
+    return question

@@ -205,6 +205,7 @@ class TensorScreen(Modal[None]):
         fetch: takes what is wanted of a page, and gives the body of ``agdbg/tensor``.
     """
 
+    is_of_run = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "Close", show=False),
         Binding("tab", "mode", "Mode", show=False),

@@ -17,6 +17,8 @@ from agdbg_ui.themes import ASIDE, CURSOR, HERE, LABEL, TITLE, node_look
 from agdbg_ui.widgets.painting import colour
 
 MOST_HOPS = 30
+#: Said while the graph is empty: as soon as it has a node one is selected.
+NOTHING = "there is no node yet"
 _PAN_X, _PAN_Y = 8, 3
 
 
@@ -77,14 +79,23 @@ class Boxes(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.hops, self.depth = 2, 0
-        self.selected = 0
+        self.hops = 2
+        self._strips: dict[int, Strip] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.depth = self.selected = 0
         self.counter: int | None = None
         self._canvas: Canvas | None = None
         self._body: Mapping[str, Any] = {}
-        self._strips: dict[int, Strip] = {}
 
     # ----- data -----
+
+    def forget(self) -> None:
+        """Another run of the program begins: there is no node yet; how far around one is shown stays."""
+        self._begin()
+        self.virtual_size = Size(0, 0)
+        self._redraw()
 
     def follow(self, node: int, counter: int | None) -> None:
         """A node was selected elsewhere, and `counter` runs next: show it, with those around it when it is not here."""
@@ -140,7 +151,7 @@ class Boxes(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         width = self.size.width
         if self._canvas is None:
-            note = "select a node in the graph" if y == 0 else ""
+            note = ("…" if self.selected else NOTHING) if y == 0 else ""
             return Strip([Segment(note, colour(self, ASIDE))]).adjust_cell_length(width, colour(self))
         row = top + y
         if (strip := self._strips.get(row)) is None:

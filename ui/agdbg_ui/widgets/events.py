@@ -49,12 +49,12 @@ class EventsPane(Rows):
         self._pages: dict[int, list[Event]] = {}
         self._asked: dict[int, int] = {}  # page: how many of its events were there to ask for
 
-    def clear(self) -> None:
-        """Forget all: another recording follows."""
+    def forget(self) -> None:
+        """Another recording follows."""
         self._total = 0
         self._pages.clear()
         self._asked.clear()
-        self.rows_changed()
+        super().forget()
 
     def set_total(self, total: int) -> None:
         """Say how many events there are."""

@@ -79,6 +79,12 @@ class FindingsPane(Rows):
             self._caution = caution
             self._rebuild()
 
+    def forget(self) -> None:
+        """Nothing was looked for yet; whether suspicious things are wanted too stays."""
+        self._caution = ""
+        self.show(())
+        super().forget()
+
     @property
     def findings(self) -> Sequence[Finding]:
         """What is shown."""

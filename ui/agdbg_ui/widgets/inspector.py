@@ -108,6 +108,11 @@ class Inspector(Rows):
         self.header = 0 if body is None else 2
         self._rebuild(here)
 
+    def forget(self) -> None:
+        """Show no node; what is folded stays so."""
+        self.show(None)
+        super().forget()
+
     @property
     def body(self) -> Mapping[str, Any] | None:
         """What is shown."""

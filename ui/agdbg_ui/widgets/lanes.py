@@ -66,20 +66,31 @@ class Lanes(Rows):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.pages = Pages()
+        self.note = ""
+        self._folded_at = 0
+        self._went_on = 0.0
+        self._pace: Timer | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._followed: int | None = None
         self._columns = Columns()
         self._said: tuple[int, int] | None = None
-        self.note = ""
         self.marked: frozenset[int] = frozenset()
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
-        self._folded_at, self._is_refolded = 0, False
+        self._is_refolded = False
         self._seen: dict[int, tuple[Norm | None, bool]] = {}
         self._stepped_at: int | None = None
-        self._went_on = 0.0
-        self._pace: Timer | None = None
         self._answered = asyncio.Event()
 
     # ----- data -----
+
+    def forget(self) -> None:
+        """Another graph follows: no row of this one is selected, marked or folded, and answers about it come too late."""
+        self.pages.begin()
+        self._folded_at = self.pages.age
+        self._begin()
+        super().forget()
 
     @property
     def wanted(self) -> tuple[int, int, int] | None:

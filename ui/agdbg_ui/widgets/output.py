@@ -79,8 +79,8 @@ class OutputPane(Vertical):
         if text:
             self._lines.feed(text)
 
-    def clear(self) -> None:
-        """Forget all output."""
+    def forget(self) -> None:
+        """Another run of the program begins; what the one before has printed is in its own recording."""
         self._lines.clear()
 
     def set_log_path(self, path: str) -> None:

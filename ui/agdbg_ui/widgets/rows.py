@@ -101,6 +101,12 @@ class Rows(ScrollView, can_focus=True):
         self.set_reactive(Rows.cursor, self.validate_cursor(self.cursor))
         self.refresh()
 
+    def forget(self) -> None:
+        """Another run of the program begins: a subclass knows nothing of it, and the cursor is on the first row."""
+        self.set_reactive(Rows.cursor, 0)
+        self.rows_changed()
+        self._show_from(0)
+
     def row_text(self, index: int) -> str:
         """What a row says, however wide the pane is."""
         return "".join(text for text, _ in self.row(index, 1000)).strip()

@@ -97,6 +97,11 @@ class SourcePane(Rows):
             self.set_reactive(Rows.cursor, self.validate_cursor(spot.line - self._first))
             self.middle(spot.line - self._first)
 
+    def forget(self) -> None:
+        """Show no file."""
+        self.show(NOWHERE, None, {})
+        super().forget()
+
     @property
     def current_line(self) -> int:
         """The number of the line of the cursor."""

@@ -100,6 +100,10 @@ class StopsPane(Rows):
         """What is shown."""
         return self._items
 
+    def forget(self) -> None:
+        """The threads that were told of are gone; all else is the same in the next run, with the cursor on it."""
+        self.show([each for each in self._items if each.sort != "thread"])
+
     @property
     def row_count(self) -> int:
         """Headings and items."""

@@ -46,14 +46,22 @@ class TimelinePane(Rows):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, header=2)
+        self.by_layer = False
+        self._begin()
+
+    def _begin(self) -> None:
         self.pages = Pages()
         self.pass_id: int | None = None
         self.profile = PassProfile()
-        self.by_layer = False
         self._run_cursor = 0
         self._body: Mapping[str, Any] = {}
         self._at: int | None = None
         self._columns: frozenset[str] = frozenset()
+
+    def forget(self) -> None:
+        """No pass is known; whether layers are shown stays."""
+        self._begin()
+        super().forget()
 
     # ----- data -----
 

@@ -42,12 +42,20 @@ class TreeView(Rows):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, header=1)
+        self._folded: set[str] = set()
+        self._begin()
+
+    def _begin(self) -> None:
         self._all: Sequence[Branch] = ()
         self._shown: list[Branch] = []
-        self._folded: set[str] = set()
         self._total = 0
         self._is_known = False
         self._around: set[str] = set()
+
+    def forget(self) -> None:
+        """No module is known; those of the same names will be folded as they were."""
+        self._begin()
+        super().forget()
 
     def put(self, branches: Sequence[Branch], total: int) -> None:
         """Show these, of `total`."""
