@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from agdbg_tests_driving import drive
 from textual.css.stylesheet import Stylesheet
 from textual.widget import Widget
 from textual.widgets import Input
@@ -21,6 +22,8 @@ from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
 from agdbg_ui.themes import BANNER, banner_look
 from agdbg_ui.view import Frame, Stop, View, frame_of
+from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.wording import WALK, banner, emptiness, has_nodes, no_value, spaced, title
 
 PATIENCE_S = 30.0
@@ -360,6 +363,26 @@ def test_panes_get_their_styles_once_before_the_first_frame(new_app, monkeypatch
             assert sorted(panes) == sorted(Panes.ALL)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
+def test_panes_get_their_styles_once_when_another_gets_the_keys(shown, monkeypatch, size):
+    styled = []
+    apply = Stylesheet.apply
+
+    async def script(screen):
+        await screen.settle()
+        assert screen.app.focused is screen.app.lanes
+        monkeypatch.setattr(
+            Stylesheet, "apply", lambda self, node, **how: (styled.append(node), apply(self, node, **how))[1]
+        )
+        for key in "10":
+            styled.clear()
+            await screen.press(key)
+            panes = [str(each.id) for each in styled if isinstance(each, Lanes | Inspector)]
+            assert sorted(panes) == ["inspector", "lanes"]
+
+    drive(shown, script, size=size)
 
 
 @pytest.fixture
