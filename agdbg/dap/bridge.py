@@ -77,15 +77,23 @@ class Bridge:
             self._hub.shutdown(socket.SHUT_WR)
 
     def _to_client(self, given: int) -> None:
-        decoder, is_whole = Decoder(), True
-        while is_whole and (data := self._received()):
+        decoder, held = Decoder(), bytearray()
+        while data := self._received():
             try:
                 messages = decoder.feed(data)
             except ProtocolError as error:
-                messages, is_whole = error.messages, False
-            for message in messages:
-                self._note(message)
-            write_all(given, b"".join(map(encode, messages)))
+                self._pass_on(error.messages, b"".join(map(encode, error.messages)), given)
+                return
+            held += data
+            end = len(held) - decoder.unfinished
+            self._pass_on(messages, held[:end], given)
+            del held[:end]
+
+    def _pass_on(self, messages: list[dict[str, Any]], as_bytes: bytes | bytearray, given: int) -> None:
+        """Give the client whole messages as the hub wrote them."""
+        for message in messages:
+            self._note(message)
+        write_all(given, as_bytes)
 
     def _received(self) -> bytes:
         try:
@@ -107,7 +115,7 @@ def apology(seq: int, text: str) -> bytes:
     return encode(said) + encode(event(seq + 1, "terminated"))
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | bytearray) -> None:
     """Write all of ``data``.
 
     Raises:

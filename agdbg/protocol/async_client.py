@@ -17,6 +17,7 @@ from agdbg.protocol.wire import Decoder
 
 __all__ = ["AsyncClient", "Disconnected", "ProtocolError", "RequestFailed"]
 
+_PIECE = 1 << 16
 Body = dict[str, Any]
 OnEvent = Callable[[dict[str, Any]], object]
 #: Requests that run Python of the person's own, which may wait for input; and those that read a recording of any size, of
@@ -30,7 +31,7 @@ _AS_LONG_AS_IT_TAKES = frozenset(
 )  # fmt: skip
 
 
-class AsyncClient(asyncio.Protocol):
+class AsyncClient(asyncio.BufferedProtocol):
     """One connection to a hub; make it by :meth:`connect`, and use it on the loop that it was made on.
 
     Attributes:
@@ -50,6 +51,7 @@ class AsyncClient(asyncio.Protocol):
         self._calls, self._decoder = Calls(token), Decoder()
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._transport: asyncio.Transport | None = None
+        self._room = memoryview(bytearray(_PIECE))
 
     @classmethod
     async def connect(
@@ -120,10 +122,14 @@ class AsyncClient(asyncio.Protocol):
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to put what the hub sent: asked of the system anew for each piece, room takes longer than a small message."""
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Take in what the hub sent."""
         try:
-            self._sort(self._decoder.feed(data))
+            self._sort(self._decoder.feed(bytes(self._room[:nbytes])))
         except ProtocolError as error:
             self._sort(error.messages)
             self._finish(gone(self._address, f"it sent what is no message: {error}"))

@@ -45,6 +45,7 @@ class Decoder:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._length = -1  # of the body that the buffer starts with, or -1: it starts with a header
+        self._header = 0  # bytes of the header that was taken off the buffer before that body
         self._seen = 0  # no header ends before this byte
         self._error = ""
 
@@ -52,6 +53,11 @@ class Decoder:
     def pending(self) -> int:
         """How many bytes of an incomplete message are here: more than 0 at the end means that it was cut."""
         return len(self._buffer)
+
+    @property
+    def unfinished(self) -> int:
+        """How many of the bytes so far belong to a message that is not whole yet, with its header."""
+        return len(self._buffer) + self._header
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
         """Take the next piece of the stream and return the messages that it completes, oldest first.
@@ -96,7 +102,7 @@ class Decoder:
             return None
         body = buffer[:length]
         del buffer[:length]
-        self._length = -1
+        self._length, self._header = -1, 0
         return body
 
     def _take_header(self) -> bool:
@@ -109,7 +115,8 @@ class Decoder:
             return False
         header = bytes(buffer[:end])
         self._length = _checked(_length_in(header))
-        del buffer[: end + len(_END)]
+        self._header = end + len(_END)
+        del buffer[: self._header]
         self._seen = 0
         return True
 

@@ -50,6 +50,16 @@ def test_a_message_is_there_as_soon_as_its_last_byte():
     assert decoder.feed(stream[-1:]) == [STEP]
 
 
+@given(st.lists(MESSAGES, max_size=4), st.lists(st.integers(0), max_size=8))
+def test_what_is_unfinished_lies_behind_the_whole_messages(messages, cuts):
+    decoder, frames = Decoder(), [encode(each) for each in messages]
+    stream, whole = b"".join(frames), 0
+    places = [0, *sorted(cut % (len(stream) + 1) for cut in cuts), len(stream)]
+    for start, end in pairwise(places):
+        whole += len(decoder.feed(stream[start:end]))
+        assert decoder.unfinished == end - len(b"".join(frames[:whole]))
+
+
 def test_what_is_written():
     assert encode({"a": "é"}) == b'Content-Length: 14\r\n\r\n{"a":"\\u00e9"}'
 
