@@ -242,7 +242,20 @@ class Batch:
         ended = state.ended or {}
         if ended.get("trace"):
             self._leave(ended["trace"])
+        else:
+            self._tell_why_nothing()
         return status.REFUSED if self._refusals else _status(ended)
+
+    def _tell_why_nothing(self) -> None:
+        """Nothing was recorded: say why, as whoever asks for what is wrong is told."""
+        from agdbg.protocol.client import Disconnected, RequestFailed
+
+        try:
+            self._client.request("agdbg/findings")
+        except RequestFailed as error:
+            tell(str(error).removeprefix(f"{error.command}: "))
+        except Disconnected:
+            return
 
     def _leave(self, trace: str) -> None:
         """Say where the trace is, or remove the one that was not to be kept: the program may have driven it elsewhere."""

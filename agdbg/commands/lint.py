@@ -15,6 +15,7 @@ from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json, print_text
 from agdbg.commands.program_options import HINT, add_program
 from agdbg.errors import InputError
+from agdbg.record.children import children_of
 from agdbg.tell import tell
 
 if TYPE_CHECKING:
@@ -61,10 +62,12 @@ def execute(options: Namespace) -> int:
         code = _run(words, directory)
         if not place.holds_trace(directory):
             raise InputError(f"{_called(words)} {how_it_ended(code)} and recorded no graph: nothing to check")
-        everything = explain(directory, lints=True)
+        everything, unrecorded = explain(directory, lints=True), str(children_of(directory))
     found = choice.of(everything)
     _print(found, code, options.json)
     _tell_left_out(everything, choice)
+    if unrecorded:
+        tell(unrecorded)
     if code:
         tell(f"{_called(words)} {how_it_ended(code)}")
     if found.findings:

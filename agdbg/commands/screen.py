@@ -11,6 +11,7 @@ from agdbg import interrupts, status
 from agdbg.commands import farewell
 from agdbg.errors import InputError
 from agdbg.launch import place
+from agdbg.record.children import children_of
 from agdbg.tell import tell
 
 
@@ -96,6 +97,8 @@ def mention_trace(directory: Path) -> None:
     """Say where the trace is; where a program has used no autograd engine, there may be only what it printed."""
     output = directory / place.OUTPUT_FILE
     if place.holds_trace(directory):
+        if unrecorded := str(children_of(directory)):
+            tell(unrecorded)
         tell(f"trace: {_short(str(directory))}")
     elif output.is_file() and output.stat().st_size:
         tell(f"output: {_short(str(output))}")

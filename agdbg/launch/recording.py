@@ -12,13 +12,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from agdbg.engines.hook import on_import
-from agdbg.launch import conclusion, place, sentry
+from agdbg.launch import children, conclusion, place, sentry
 from agdbg.launch.attempts import Attempts
 from agdbg.launch.isolation import Isolation
 from agdbg.launch.outcome import Outcome
 from agdbg.launch.sentry import Sentry
 from agdbg.launch.uncaught import interrupt_still_counts, observe_threads
 from agdbg.ranks import with_rank
+from agdbg.record.children import STARTED, Children, children_of, note
 from agdbg.tell import tell
 
 if TYPE_CHECKING:
@@ -78,6 +79,9 @@ class Recording:
         self._detach: Callable[[], None] = lambda: None
         self._adapter: ModuleType | None = None
         self._unobserve: Callable[[], None] = lambda: None
+        self._unobserve_children: Callable[[], None] = lambda: None
+        self._others: list[int] = []
+        """The processes of Python that were started before there was a trace."""
         self._attempts = Attempts([*ADAPTERS, *_PLANNED])
         self._hooks: list[Callable[[], None]] = []
         self._failure = ""
@@ -94,6 +98,7 @@ class Recording:
         if self._agent is None and (self._mention or not self._keep):
             self._sentry = sentry.start()
         atexit.register(self._finish)
+        self._unobserve_children = children.observe(self._started)
         self._hooks = [on_import(engine, self._attach) for engine in ADAPTERS]
         self._attempts.watch()
 
@@ -107,9 +112,17 @@ class Recording:
         return True
 
     def _unhook(self) -> None:
+        self._unobserve_children()
         for remove in self._hooks:
             remove()
         self._attempts.end()
+
+    def _started(self, pid: int) -> None:
+        """The program has started another process of Python, in which agdbg is not."""
+        if self._recorder is None:
+            self._others.append(pid)
+        elif os.getpid() == self._pid:
+            note(self._recorder.path, STARTED, pid)
 
     def never_began(self) -> None:
         """There is no such program, as Python has said: that nothing was recorded goes without saying."""
@@ -156,6 +169,8 @@ class Recording:
         self._recorder, self._detach, self._adapter = recorder, adapter.detach, adapter
         self._unobserve = observe_threads(self.outcome.thread_failed)
         self._attempts.end()
+        for pid in self._others:
+            note(recorder.path, STARTED, pid)
         recorder.on_moved = self._moved
         self._have_watched(recorder.path)
 
@@ -262,6 +277,8 @@ class Recording:
         if self._recorder is None:
             self.abandon()
             why = self._failure or self._why_nothing()
+            if self._others:
+                why = f"{why}; {Children(started=len(self._others))}"
             if self._watcher is not None:
                 _leave_word(Path(self._watcher), why)
             if not self._failure and self._agent is None and self._explain:
@@ -275,6 +292,8 @@ class Recording:
             return
         try:
             told = conclusion.explain(self._recorder.path, self._base)
+            if unrecorded := str(children_of(self._recorder.path)):
+                tell(unrecorded)
             if told and self._mention:
                 tell(f"trace: {conclusion.below(self._recorder.path, self._base)}")
         finally:

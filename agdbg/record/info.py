@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agdbg.events import Kind
+from agdbg.record.children import Children, children_of
 from agdbg.record.ending import ending_of
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts
@@ -40,6 +41,7 @@ def summary(trace: Trace) -> dict[str, Any]:
         "problems": trace.problems,
         "bytes": size_on_disk(trace.path),
         "output": _output(trace),
+        "children": children_of(trace.path)._asdict(),
     }
 
 
@@ -79,6 +81,7 @@ def render(info: dict[str, Any]) -> str:
         *_listed("errors", [_error_line(error) for error in info["errors"]]),
         *_listed("problems", info["problems"]),
         *([f"ending   {info['ending']}"] if info["ending"] else []),
+        *([f"children {Children(**info['children'])}"] if any(info["children"].values()) else []),
     ]
     return "\n".join(lines) + "\n"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from zlib import crc32
 
-from agdbg.record import elsewhere, lifetime
+from agdbg.record import children, elsewhere, lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.batch import sealed
 from agdbg.record.errors import TraceError
@@ -86,6 +86,8 @@ class Recorder:
         self._strings_checksum = 0
         self._lock = threading.RLock()
         self._draining = self._stopped = False
+        self._parents: Path | None = None
+        """In a forked child that has not used the engine: the directory of the trace of the process that it was forked from."""
         self._meta: dict[str, object] = {"program": {**describe_program(), **program}}
         self._meta |= {"engine": engine, "sees": sees}
         self._create()
@@ -143,6 +145,7 @@ class Recorder:
         """Write what is pending if a batch is full or ``age_ns`` old, unless another thread is just doing so."""
         if self._stopped:
             self._pending.clear()
+            self._note_child()
         elif self._due(age_ns) and self._lock.acquire(blocking=False):
             try:
                 self._drain()
@@ -173,6 +176,7 @@ class Recorder:
         with self._lock:
             self._drain()
             self._look_around()
+            self._note_child()
 
     def close(self, exit: dict[str, object] | None = None) -> None:
         """Flush, mark the trace as complete and stop recording; ``exit`` says how the program ended."""
@@ -319,4 +323,12 @@ class Recorder:
         """Stop: the trace is the parent's. Locks are renewed: threads that are not here may hold them."""
         self._lock = threading.RLock()
         self._table.renew_lock()
+        was_recording = not self._stopped
         self._stop()
+        self._parents = self.path.absolute() if was_recording else None
+
+    def _note_child(self) -> None:
+        """In a forked child: the engine is used here. It is noted once, beside the parent's trace."""
+        place, self._parents = self._parents, None
+        if place is not None:
+            children.note(place, children.FORKED, os.getpid())

@@ -77,8 +77,8 @@ class SideBySide:
         )
         return ended(done.returncode, done.stdout, done.stderr)
 
-    def both(self, words, flags=(), **how):
+    def both(self, words, flags=(), options=(), **how):
         """Run under both; return what was seen under python, then under agdbg."""
         python = self.run(self.python_command(words, flags), **how)
         assert not python.said
-        return python, self.run(self.agdbg_command(words, flags), **how)
+        return python, self.run(self.agdbg_command(words, flags, options), **how)
