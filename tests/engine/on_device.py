@@ -45,6 +45,7 @@ READS = {
     "nn/moves.py cpu": "a module goes to the CPU, that is what it is for",
     "nn/moves.py to": "a module goes where it is told",
     "nn/utils/clip_grad.py get_total_norm": "`error_if_nonfinite` asks, as in PyTorch",
+    "nn/transformer.py _same": "whether a mask is the causal one, unless it is said, as in PyTorch",
     "nn/normalization.py _read": "`momentum=None`: the mean of all batches, by their number, as in PyTorch",
     "ops/wide/layers/embedding.py embedding_renorm_": "`max_norm`: each row that is used once, as in PyTorch",
     "nn/utils/orthogonal.py _is_orthogonal": "a weight that is assigned is asked whether it is orthogonal, as in PyTorch",

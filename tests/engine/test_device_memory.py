@@ -320,6 +320,30 @@ SEVERAL_FORMS = {
 """Factories of which PyTorch names all forms where one does not fit."""
 
 
+BACK = {
+    "one number": lambda: ag.tensor(2.0), "recorded": lambda: ag.ones(3, requires_grad=True), "a view": lambda: ag.ones(2, 3).T,
+    "nothing": lambda: ag.ones(0), "plain": lambda: ag.arange(4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [None, ag.float64])
+@pytest.mark.parametrize("name", BACK)
+def test_a_copy_to_the_host_that_nobody_waits_for(pinning, name, dtype):
+    x = BACK[name]()
+    with strict.allowed_host_reads():
+        back = x.to("strict:1").to("cpu", dtype, non_blocking=True)
+        assert back.tolist() == x.tolist()
+    assert (back.dtype, back.requires_grad, back.is_pinned()) == (dtype or x.dtype, x.requires_grad, bool(x.numel()))
+
+
+def test_a_module_comes_to_the_host_without_waiting(pinning):
+    layer = ag.nn.Linear(2, 2)
+    weight = layer.weight.tolist()
+    with strict.allowed_host_reads():
+        layer.to("strict").to("cpu", non_blocking=True)
+    assert layer.weight.tolist() == weight
+
+
 @pytest.mark.parametrize("name", FACTORIES)
 def test_tensors_are_made_in_pinned_memory(pinning, name):
     make, x = FACTORIES[name], ag.ones(3, 2).T

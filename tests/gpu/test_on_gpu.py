@@ -38,7 +38,9 @@ SUITES = {
     # skipped where there is one GPU; what is left out looks at what the strict device notes, or at its name
     "tests/engine/test_several_devices.py": "not (the_current_device or copy_waits or streams_of_both or counted_by_device)",
     "tests/engine/test_repeated_index.py": "not cupy_does_not_join",  # of doubles CuPy joins what it should not
+    "tests/engine/test_compositions_device.py": "not looked_at_unless",  # CuPy does not note its reads
     "tests/ops/test_op_db.py": "same_as_torch",
+    "tests/ops/test_module_db_device.py": "",
 }
 """Files of tests for a device, and what is left out of each (as pytest's ``-k``)."""
 
@@ -61,7 +63,7 @@ def test_suite(file):
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
     command += ["-k", SUITES[file]] if SUITES[file] else []
     command += ["-W", "default"]  # CuPy has warnings of its own
-    if ("op_db" in file or "semantics_on" in file) and importlib.util.find_spec(
+    if ("ops/" in file or "semantics_on" in file) and importlib.util.find_spec(
         "xdist"
     ):  # most of its time goes into compiling kernels
         command += ["-n", "6"]
@@ -238,3 +240,21 @@ def test_streams_events_and_pinned_memory():
     y.backward()
     np.testing.assert_allclose(there.grad.cpu().numpy(), 2 * np.cos(x.numpy()), rtol=1e-5)
     assert cuda.current_stream() == cuda.default_stream()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: ag.tensor(2.0), lambda: ag.ones(3, requires_grad=True), lambda: ag.ones(2, 3).T]
+)
+@pytest.mark.parametrize("dtype", [None, ag.float64])
+def test_copies_to_the_host_that_nobody_waits_for(make, dtype):
+    x = make()
+    back = x.to("cuda").to("cpu", dtype, non_blocking=True)
+    cuda.synchronize()
+    assert back.tolist() == x.tolist()
+    assert back.dtype == (dtype or ag.float32)
+    assert back.requires_grad == x.requires_grad
+    layer = ag.nn.Linear(2, 2)
+    weight = layer.weight.tolist()
+    layer.cuda().to("cpu", non_blocking=True)
+    cuda.synchronize()
+    assert layer.weight.tolist() == weight

@@ -55,7 +55,7 @@ def jacrev(
 def _joined(rows: list[list[Tensor]], outs: list[Tensor], primals: list[Tensor]) -> Any:
     if rows:
         return together(rows, outs, primals)
-    return [[zeros(out.shape + p.shape, dtype=p.dtype) for p in primals] for out in outs]
+    return [[zeros(out.shape + p.shape, dtype=p.dtype, device=p.device) for p in primals] for out in outs]
 
 
 def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:

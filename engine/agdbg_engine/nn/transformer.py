@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..device import beside
 from ..dtype import get_default_dtype
+from ..ops.wide.indexing.reading import some
+from ..several import at_home
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
@@ -134,7 +137,13 @@ def _is_causal(mask: Mask, is_causal: bool | None) -> bool:
     if is_causal is not None or mask is None:
         return bool(is_causal)
     n = mask.shape[-1]
-    return tuple(mask.shape) == (n, n) and bool((mask._a == subsequent_mask(n, mask.dtype)._a).all())
+    return tuple(mask.shape) == (n, n) and _same(mask, subsequent_mask(n, mask.dtype))
+
+
+@at_home
+def _same(mask: Tensor, other: Tensor) -> bool:
+    """Whether the elements are equal: a device is waited for, as in PyTorch, unless somebody says ``is_causal``."""
+    return not some(mask._a != beside(other._a, mask._a))
 
 
 def subsequent_mask(size: int, dtype: Any = None, device: Any = None) -> Tensor:

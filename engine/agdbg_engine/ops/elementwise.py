@@ -184,7 +184,7 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
     if not isinstance(self, Tensor) and not isinstance(other, Tensor):
         from ..creation import tensor
 
-        self = tensor(_choosable(get_default_dtype(), self))
+        self = tensor(_choosable(get_default_dtype(), self), device=condition.device)
     if isinstance(self, Tensor) and not isinstance(other, Tensor):
         other = _choosable(self._a.dtype, other)
     elif isinstance(other, Tensor) and not isinstance(self, Tensor):

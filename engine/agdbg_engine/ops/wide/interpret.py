@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import events
+from ...backends import on_host
 from ...dtype import get_default_dtype, result_type
 from ...grad_mode import mode
 from ...node import edge, next_seq, nowhere
@@ -241,7 +242,8 @@ def _own(array: Any, buffers: list[Any]) -> Any:
             return array.copy()
     if array.base is None:
         return array
-    return array.copy() if any(hasattr(b, "dtype") and np.may_share_memory(array, b) for b in buffers) else array
+    alike = (b for b in buffers if hasattr(b, "dtype") and on_host(b) == on_host(array))  # what was copied is elsewhere
+    return array.copy() if any(np.may_share_memory(array, b) for b in alike) else array
 
 
 def _check_kind(row: Row, dtype: Any) -> None:

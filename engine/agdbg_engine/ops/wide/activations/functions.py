@@ -237,6 +237,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 @public("nn.functional")
+@at_home
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """Softmax of ``(logits + Gumbel noise) / tau``; ``hard``: 1 at the largest and 0 elsewhere, with the same gradient."""
     if eps != 1e-10:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ...lists import cat
@@ -123,6 +124,7 @@ def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Maybe, mask:
     return dims == 3
 
 
+@at_home
 def _added(mask: Maybe, name: str, dtype: Any, other: Maybe = None) -> Maybe:
     """A mask as numbers to add; a bool one is True where not to look."""
     if mask is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....backends import on_host
+from ....several import at_home
 from ....tensor import Tensor
 
 
@@ -16,6 +17,7 @@ def number(x: Any) -> Any:
     return (array.get() if hasattr(array, "get") else array).item()
 
 
+@at_home
 def ends(x: Any) -> tuple[Any, Any]:
     """The smallest and the largest element of the buffer ``x``, by one copy."""
     low, high = fetched(np.stack([x.min(), x.max()])).tolist()
@@ -33,6 +35,7 @@ def seen(mask: Any) -> bool:
     return on_host(mask) and bool(mask.any())
 
 
+@at_home
 def some(mask: Any) -> bool:
     """Whether something in ``mask``, a buffer or tensor, is true."""
     return bool(number((mask._a if isinstance(mask, Tensor) else mask).any()))

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...elementwise import where
 from ...explain import shape_error
-from ...shape import one_dim, reshape
+from ...shape import narrow, one_dim, reshape
 from ..declare import public
 from . import index_ops, scatter_reduce
 from .reading import seen
@@ -21,6 +23,7 @@ _START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.in
 
 
 @public("torch")
+@at_home
 def segment_reduce(
     data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None,
     offsets: Tensor | None = None, axis: int = 0, unsafe: bool = False, initial: Any = None,
@@ -52,7 +55,8 @@ def segment_reduce(
             _check_lengths(table, n)
         table = np.concatenate([table[:, :1] * 0, table.cumsum(-1)], -1)
     pieces = table.shape[1] - 1
-    out = _reduced(reshape(data, (len(table) * n, -1)) if data.numel() else data, table, n, reduce, initial)
+    rows = reshape(data, (len(table) * n, -1)) if data.numel() else data
+    out = _reduced(rows, table, n, reduce, initial, offsets is None and not unsafe)
     return reshape(out, (*data.shape[:axis], pieces, *data.shape[axis + 1 :]))
 
 
@@ -65,17 +69,37 @@ def _check_lengths(table: Any, n: int) -> None:
         )
 
 
-def _reduced(rows: Tensor, table: Any, n: int, reduce: str, initial: Any) -> Tensor:
-    """``rows`` (tables * n, inner) reduced to (tables * pieces, inner) by the ``table`` of offsets."""
+def _reduced(rows: Tensor, table: Any, n: int, reduce: str, initial: Any, all_inside: bool) -> Tensor:
+    """``rows`` (tables * n, inner) reduced to (tables * pieces, inner) by the ``table`` of offsets.
+
+    Unless they are ``all_inside``, rows may lie outside of the pieces. On a device, where nobody looks, those are reduced to a
+    piece more, which is left out.
+    """
     xp = array_module(table)
     before = xp.arange(len(table))[:, None] * (n + 1)
     at = xp.arange(n)[None]
     piece = xp.searchsorted((table[:, 1:] + before).reshape(-1), (at + before).reshape(-1), "right")
-    inside = ((at >= table[:, :1]) & (at < table[:, -1:])).reshape(-1).nonzero()[0]
-    index = wrap(piece[inside])
-    if len(inside) < len(piece):
-        rows = index_ops.index_select(rows, 0, wrap(inside))
     count = table.shape[0] * (table.shape[1] - 1)
+    more = 0
+    if not all_inside:
+        inside = ((at >= table[:, :1]) & (at < table[:, -1:])).reshape(-1)
+        if on_host(table):
+            chosen = inside.nonzero()[0]
+            piece = piece[chosen]
+            rows = rows if len(chosen) == len(inside) else index_ops.index_select(rows, 0, wrap(chosen))
+        else:
+            piece, more = np.where(inside, piece, count), 1
+    out = _joined(rows, wrap(piece), count + more, reduce, initial)
+    out = narrow(out, 0, 0, count) if more else out
+    if reduce != "mean":
+        return out
+    sizes = (table[:, 1:] - table[:, :-1]).reshape(-1, *(1,) * (rows.ndim - 1))
+    empty = math.nan if initial is None else float(initial)
+    return where(wrap(sizes == 0), empty, out / wrap(np.maximum(sizes, 1).astype(rows.dtype)))
+
+
+def _joined(rows: Tensor, index: Tensor, count: int, reduce: str, initial: Any) -> Tensor:
+    """``rows`` reduced to ``count`` by ``index``, for means added up."""
     first = _START[reduce] if initial is None or reduce in ("max", "min") else float(initial)
     start = wrap(np.full_like(rows._a, first, shape=(count, *rows.shape[1:])))
     if reduce == "prod":
@@ -86,9 +110,4 @@ def _reduced(rows: Tensor, table: Any, n: int, reduce: str, initial: Any) -> Ten
             return out
         beyond = out < initial if reduce == "max" else out > initial
         return where(beyond, float(initial), out)
-    out = index_ops.index_add(start, 0, index, rows)
-    if reduce == "sum":
-        return out
-    sizes = (table[:, 1:] - table[:, :-1]).reshape(-1, *(1,) * (rows.ndim - 1))
-    empty = math.nan if initial is None else float(initial)
-    return where(wrap(sizes == 0), empty, out / wrap(np.maximum(sizes, 1).astype(rows.dtype)))
+    return index_ops.index_add(start, 0, index, rows)

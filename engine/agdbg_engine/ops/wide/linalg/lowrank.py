@@ -19,11 +19,12 @@ def _basis(a: Tensor, q: int, niter: int) -> Tensor:
     from ....random import randn
 
     kind = a._a.real.dtype if takes("fc", a._a.dtype) else np.dtype(np.float32)
-    start = randn(a.shape[-1], q, dtype=kind)
+    made = {"dtype": kind, "device": a.device}
+    start = randn(a.shape[-1], q, **made)
     if a._a.dtype.kind == "c":
         from ...complexes import complex as complex_of
 
-        start = complex_of(start, randn(a.shape[-1], q, dtype=a._a.real.dtype))
+        start = complex_of(start, randn(a.shape[-1], q, **made))
     basis: Tensor = linalg_qr(matmul(a, start)).Q
     for _ in range(niter):
         basis = linalg_qr(matmul(matrix_adjoint(a), basis)).Q

@@ -9,7 +9,7 @@ import numpy as np
 from ....backends import on_host
 from ....dtype import scalar_type
 from ....several import at_home
-from ....tensor import Tensor, wrap
+from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
 from ...kernel_names import not_implemented, not_written
@@ -139,7 +139,7 @@ def _smoothed(
         each = weight.gather(0, target.masked_fill(ignored, 0).flatten())  # not those of a mask: a device would be read
         evenly = evenly.sum() / each.masked_fill(ignored.flatten(), 0.0).sum()
     elif reduction == "mean":
-        evenly = evenly.sum() / wrap((~ignored._a).sum().astype(evenly.dtype))
+        evenly = evenly.sum() / (~ignored).sum().to(evenly.dtype)
     elif reduction == "sum":
         evenly = evenly.sum()
     return sharp * (1 - smoothing) + evenly * (smoothing / logs.shape[dim])

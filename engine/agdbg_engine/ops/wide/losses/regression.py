@@ -156,7 +156,7 @@ def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * ones(input.shape, dtype=input.dtype)
+        var = var * ones(input.shape, dtype=input.dtype, device=input.device)
     elif var.dtype.kind == "c":
         raise no_kernel("lt_cpu", var.dtype)
     elif seen(var._a < 0):

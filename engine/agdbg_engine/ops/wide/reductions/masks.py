@@ -175,7 +175,7 @@ def median(
     found: Tensor = nanmedian(filled(x, mask, math.nan), d, keepdim).values
     if floating:
         return found
-    if some(np.isnan(found._a)):
+    if some(compare.isnan(found)):
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     return found.to(dtype or input.dtype)
 

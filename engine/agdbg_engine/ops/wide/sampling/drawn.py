@@ -101,6 +101,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 
 
 @public("torch")
+@at_home
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson numbers with the rates ``input``."""
     if input.dtype.kind != "f":

@@ -43,7 +43,7 @@ def _steps(y: Tensor, x: Tensor, dim: int, name: str) -> Tensor:
             x = x.reshape((*(1,) * (y.ndim - x.ndim), *x.shape))
     n = x.shape[dim] if x.ndim else 0
     if not x.ndim:
-        return zeros((0,) * y.ndim, dtype=y.dtype)
+        return zeros((0,) * y.ndim, dtype=y.dtype, device=y.device)
     return pieces(x, dim, 1, n - 1) - pieces(x, dim, 0, n - 1)
 
 
@@ -56,7 +56,7 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Ten
     dim = one_dim(y, dim)
     n = y.shape[dim]
     if not n:
-        return zeros((*y.shape[:dim], *y.shape[dim + 1 :]), dtype=y.dtype)
+        return zeros((*y.shape[:dim], *y.shape[dim + 1 :]), dtype=y.dtype, device=y.device)
     if x is None:
         whole = y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5
         return _times(whole, 1 if dx is None else dx)

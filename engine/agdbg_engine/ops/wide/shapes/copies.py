@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....errors import raise_if
+from ....several import copied
 from ....tensor import Tensor, wrap
 from ... import kernels, shape
 from ...complexes import view_as_complex, view_as_real
@@ -46,7 +47,7 @@ def alias_copy(self: Tensor) -> Tensor:
 @public("torch", out=True)
 def detach_copy(self: Tensor) -> Tensor:
     """A copy without history."""
-    return wrap(self._a.copy())
+    return wrap(copied(self._a))
 
 
 @public("torch", out=True)
@@ -122,7 +123,7 @@ def view_copy(self: Tensor, size: Any) -> Tensor:
     """A copy in another shape, or of the bytes in another dtype."""
     if isinstance(size, tuple | list | int):
         return _view(self, shape.reshape(wrap(self._a), size).shape)
-    return wrap(shape.view(wrap(self._a), size)._a.copy())
+    return wrap(copied(shape.view(wrap(self._a), size)._a))
 
 
 @public("torch", out=True)

@@ -10,7 +10,7 @@ from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....memory_format import contiguous_format
-from ....several import at_home
+from ....several import at_home, copied
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...shape import expand, flatten, one_dim, unsqueeze, view
@@ -49,7 +49,7 @@ def repeat_interleave(
 def _by_tensor(x: Tensor, repeats: Tensor, dim: int, output_size: int | None) -> Tensor:
     size = x.shape[dim] if x.ndim else 1
     if repeats.ndim == 0 or (repeats.ndim == 1 and len(repeats) == 1):
-        repeats = wrap(np.broadcast_to(repeats._a.reshape(-1), (size,)).copy())
+        repeats = wrap(copied(np.broadcast_to(repeats._a.reshape(-1), (size,))))
     elif repeats.ndim == 1:
         if len(repeats) != size:
             raise shape_error(

@@ -96,7 +96,7 @@ def stft(
 def _ones(n: int, like: Tensor) -> Tensor:
     from ....creation import ones
 
-    return ones(n, dtype=like.dtype if like.dtype.kind == "f" else like._a.real.dtype)
+    return ones(n, dtype=like.dtype if like.dtype.kind == "f" else like._a.real.dtype, device=like.device)
 
 
 def _check_stft(
