@@ -3,13 +3,14 @@
 A pass that ended well has told what it ran. What any other is to run is what its roots lead to, and it is known where
 that is as many nodes as the pass said it would run: a pass that was given ``inputs`` runs fewer, and does not tell which.
 Of a node's consumers the one with the lowest sequence number runs last, and with it the last gradient has come.
+A pass of which a node has failed runs no other.
 """
 
 from typing import Literal
 
 import numpy as np
 
-from agdbg.events import Kind
+from agdbg.events import Kind, Outcome
 from agdbg.graph.reach import reach
 from agdbg.graph.row_nodes import RowNodes
 from agdbg.graph.told import edges_to
@@ -33,16 +34,18 @@ class Plans:
         self._plans: dict[tuple[int, str], _Plan] = {}
 
     def coming(self, facts: LiveFacts, pass_id: int, nodes: list[int], before: int) -> dict[int, Coming]:
-        """Those of some nodes that a pass runs, and had not come to in the record ``before``."""
+        """Those of some nodes that a pass runs, and had not come to in the record ``before``; none when it had failed by then."""
         told = facts.pass_of(pass_id)
-        if told is None or not nodes:
+        if told is None or not nodes or (plan := self._of(told)).had_failed(facts, before):
             return {}
-        return self._of(told).coming(facts, np.unique(np.array(nodes, np.uint64)), before)
+        return plan.coming(facts, np.unique(np.array(nodes, np.uint64)), before)
 
     def senders(self, facts: LiveFacts, pass_id: int, node: int, before: int) -> list[int]:
         """The consumers of a node that a pass runs, and had not come to in the record ``before``: each sends a gradient yet."""
         told = facts.pass_of(pass_id)
-        return [] if told is None else self._of(told).senders(facts, node, before)
+        if told is None or (plan := self._of(told)).had_failed(facts, before):
+            return []
+        return plan.senders(facts, node, before)
 
     def _of(self, told: PassFact) -> "_Plan":
         key = told.id, told.outcome
@@ -60,6 +63,24 @@ class _Plan:
         self._growing, self._told = growing, told
         self._reached = None if told.outcome == "ok" else _reached(growing, nodes, told)
         self._last_users: dict[int, int] = {}
+        self._failures: list[tuple[int, int]] = []  # record and node of each run that failed
+        self._looked_to = told.row
+
+    def had_failed(self, facts: LiveFacts, before: int) -> bool:
+        """Whether a node had failed in front of a record, and that was not taken back."""
+        if self._told.outcome == "ok":
+            return False
+        self._look_for_failures()
+        there = [(row, node) for row, node in self._failures if row < before]
+        return any(row not in facts.void_about([node]) for row, node in there)
+
+    def _look_for_failures(self) -> None:
+        """Find them among the runs that are new."""
+        records, runs = self._growing.records, self._growing.rows(Kind.RAN)
+        new = runs[np.searchsorted(runs, self._looked_to) :]
+        failed = new[(records[new, 6] == Outcome.ERROR) & (records[new, 2] == np.uint64(self._told.id))]
+        self._failures += zip(failed.tolist(), records[failed, 1].tolist(), strict=True)
+        self._looked_to = len(records)
 
     def coming(self, facts: LiveFacts, ids: Words, before: int) -> dict[int, Coming]:
         awaited = ids[self._runs(facts, ids) & ~self._came_to(facts, ids, before)]

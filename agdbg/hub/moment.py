@@ -26,6 +26,7 @@ def moment_of(stop: dict[str, Any], row: int | None = None) -> Moment:
     """
     outer = stop.get("outer") or []
     begun = {int(each["node"]) for each in outer} | ({int(stop["node"])} if stop.get("where") == "inside" else set())
-    passes = [each for each in (stop.get("pass"), *(around["pass"] for around in outer)) if each]
+    own = 0 if stop.get("where") == "end" else stop.get("pass")  # a pass at whose end it stands runs nothing more
+    passes = [each for each in (own, *(around["pass"] for around in outer)) if each]
     failed = stop.get("where") == "raise"  # that run is over, as is known at once
     return Moment(tuple(map(int, passes)), None if row is None else row + failed, frozenset(begun - {0}))

@@ -110,6 +110,35 @@ def test_a_run_that_was_taken_back_does_not_count(diamond):
     assert states(diamond, standing(number)) == dict.fromkeys("ywab", "waiting") | {"z": "ready"}
 
 
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_pass_of_which_a_node_has_failed_runs_no_other(diamond, is_over):
+    number = diamond.start(5, "z")
+    diamond.ran(number, "z")
+    diamond.recorder.flush()
+    before = len(History(diamond.recorder.path).growing.records)
+    diamond.ran(number, "b", outcome=Outcome.ERROR)
+    if is_over:
+        diamond.finish(number, Outcome.ERROR)
+    failed = {"z": "freed", "b": "failed", "a": "pending", "y": "pending", "w": "pending"}
+    assert states(diamond, standing(number)) == states(diamond, None) == failed
+    assert awaited(diamond, "y", standing(number)) == ["not captured"]
+    ahead = {"z": "freed", "b": "ready", "a": "ready", "y": "waiting", "w": "waiting"}
+    assert states(diamond, standing(number, before=before)) == ahead
+    diamond.emit(Kind.UNDONE, diamond.nodes["b"], number, 0)
+    assert is_over or states(diamond, standing(number)) == ahead
+
+
+def test_at_the_end_of_the_recording_of_a_pass_that_did_not_end_nothing_is_awaited(diamond):
+    number = diamond.start(5, "z")
+    diamond.ran(number, "z")
+    diamond.recorder.flush()
+    replay = Replay(History(diamond.recorder.path))
+    while not (position := replay.next()).at_end:
+        pass
+    there = states(diamond, moment_of(position.as_stop(), position.row))
+    assert there == states(diamond, None)
+
+
 def test_a_pass_that_runs_fewer_nodes_than_its_roots_lead_to_does_not_tell_which(diamond):
     number = diamond.recorder.new_pass()
     root = pack_edge(diamond.nodes["z"])
@@ -158,16 +187,16 @@ def here(position):
     return moment_of(position.as_stop(), position.row)
 
 
-def test_where_a_node_failed_those_behind_it_are_awaited(diamond):
+def test_where_a_node_failed_those_behind_it_are_not_awaited(diamond):
     diamond.fail(diamond.start(5, "z"), "z", "user", 5)
     diamond.recorder.close()
     position = Replay(History(diamond.recorder.path)).position
     assert states(diamond, here(position)) == {
         "z": "failed",
-        "a": "ready",
-        "b": "ready",
-        "y": "waiting",
-        "w": "waiting",
+        "a": "pending",
+        "b": "pending",
+        "y": "pending",
+        "w": "pending",
     }
 
 
