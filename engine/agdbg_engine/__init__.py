@@ -18,7 +18,7 @@ from .collector import no_collection, tune_gc
 
 with no_collection():
     from . import autograd, ops
-from .amp import autocast
+from .amp import GradScaler, autocast
 from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .asarray import asarray
 from .autograd import grad
@@ -146,6 +146,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Generator",
+    "GradScaler",
     "OutOfMemoryError",
     "Parameter",
     "Size",

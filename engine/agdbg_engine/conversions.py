@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from . import events, overrides
 from .grad_mode import is_grad_enabled
-from .missing import refusing
+from .missing import OF_TENSORS, refusing
 from .sites import caller, user_stacklevel
 from .subclass import by_user
 
@@ -28,10 +28,6 @@ class Conversions:
 
     __slots__ = ()
     _a: Any
-
-    bfloat16, chalf, to_sparse, apply_, map_, untyped_storage = (
-        refusing(name) for name in ("bfloat16", "chalf", "to_sparse", "apply_", "map_", "untyped_storage")
-    )
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
         """The tensor itself, as all are dense here, or that in ``dtype``."""
@@ -140,3 +136,8 @@ def real_of(value: Any, kind: str) -> Any:
     if value.imag or cmath.isnan(value):
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
     return value.real
+
+
+for _name in OF_TENSORS:
+    setattr(Conversions, _name, refusing(_name))
+Conversions.storage = refusing("storage", as_="untyped_storage")  # type: ignore[attr-defined]  # as those above

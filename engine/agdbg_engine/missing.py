@@ -10,14 +10,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 REASONS: dict[str, str] = {
-    "bfloat16 BFloat16Tensor": "NumPy has no such dtype, so that the engine has none: use float32, which has its range, or "
-    "float16, which has its size",
+    "bfloat16 BFloat16Tensor": "NumPy has no such dtype, so that the engine has none: use float32, which has its range, "
+    "or float16, which has its size",
     "float8_* float4_*": "NumPy has no such dtype, so that the engine has none: use float16",
     "complex32 chalf": "NumPy has no complex numbers of float16, so that the engine has none: use complex64",
     "uint16 uint32 uint64": "PyTorch has few ops of unsigned integers but uint8: use int32 or int64",
-    "int[1-7] uint[1-7] qint* quint* quantize_* quantized* fake_quantize_* dequantize": "no tensors are quantized here",
-    "sparse sparse_* to_sparse* SparseAdam hspmm sspaddmm smm dsmm": "all tensors are dense here",
-    "compile compiler jit fx export onnx": "nothing is compiled here, so that every op can be seen: leave it out",
+    "int[1-7] uint[1-7] qint* quint* quantize_* quantized* quantizable quantization fake_quant* "
+    "fused_moving_avg_obs_fake_quant dequantize q_* int_repr qscheme per_channel_* per_tensor_* fbgemm_* "
+    "choose_qparams_optimized ao intrinsic qat": "no tensors are quantized here",
+    "sparse sparse_* to_sparse* SparseAdam hspmm hsmm spmm sspaddmm smm dsmm coalesce is_coalesced dense_dim resize_as_sparse_ "
+    "jagged *col_indices* *row_indices* crow_indices*": "all tensors are dense here",
+    "compile compiler jit fx export onnx Script* *ScriptModule *ScriptFunction CompilationUnit import_ir_module* parse_ir "
+    "parse_schema parse_type_comment": "nothing is compiled here, so that every op can be seen: leave it out",
     "vmap": "no function is mapped over a batch here: write the dimension of the batch out",
     "functionalize": "functions are not traced here, so that they may write in place: leave it out",
     "debug_unwrap": "tensors are not wrapped in a transform here: look at the tensor itself, or at its detach()",
@@ -31,10 +35,11 @@ REASONS: dict[str, str] = {
     "channels_last channels_last_3d": "tensors have one order of memory here, with the same results: leave it out",
     "profiler": "run the script under agdbg, which tells what each node takes",
     "Stream Event": "use those of cuda, or cuda.current_stream()",
-    "CUDAGraph graphs make_graphed_callables graph_pool_handle": "kernels are launched one by one here, so that every op can be "
-    "seen: call the function itself",
-    "*_per_process_memory_fraction MemPool use_mem_pool CUDAPluggableAllocator caching_allocator_*": "CuPy's pool allocates: use "
-    "its functions, such as cupy.get_default_memory_pool().set_limit(fraction=0.5)",
+    "CUDAGraph graphs make_graphed_callables graph_pool_handle": "kernels are launched one by one here, so that every op "
+    "can be seen: call the function itself",
+    "*_per_process_memory_fraction MemPool use_mem_pool CUDAPluggableAllocator caching_allocator_*": (
+        "CuPy's pool allocates: use its functions, such as cupy.get_default_memory_pool().set_limit(fraction=0.5)"
+    ),
     "utilization temperature power_draw clock_rate device_memory_used list_gpu_processes": "use nvidia-smi, which tells it",
     "nccl": "programs run in one process here",
     "cudart cudaStatus CudaError check_error": "use cupy.cuda.runtime",
@@ -46,11 +51,59 @@ REASONS: dict[str, str] = {
     "nested to_padded_tensor": "all tensors are rectangular here: pad them, with nn.utils.rnn.pad_sequence for one",
     "lobpcg": "use linalg.eigh",
     "binomial": "add up bernoulli() over a dimension of trials",
-    "CrossMapLRN2d": "use LocalResponseNorm: that of PyTorch keeps the first channel in all its windows, and its gradient is wrong",
+    "CrossMapLRN2d": "use LocalResponseNorm: that of PyTorch keeps the first channel in all its windows, and its "
+    "gradient is wrong",
     "range": "use arange, which ends before its end",
     "frombuffer from_dlpack to_dlpack": "use from_numpy(numpy.frombuffer(...)) or from_numpy(numpy.from_dlpack(...))",
+    "sym_* Sym*": "sizes are plain integers here: use Python's int, max, min and sum",
+    "get_autocast_*_dtype set_autocast_*_dtype is_autocast_*_enabled set_autocast_*_enabled autocast_*_nesting "
+    "*_autocast_cache*": "use autocast(device_type, dtype=...)",
+    "cudnn_* miopen_* mkldnn_* to_mkldnn mps mtia xpu ipu": "NumPy and CuPy compute here: use the function itself, such "
+    "as nn.functional.conv2d",
+    "AggregationType AliasDb AnyType Argument ArgumentSpec AwaitType Benchmark* Block "
+    "BoolType BufferDict CallStack Capsule ClassType "
+    "CompleteArgumentSpec ComplexType ConcreteModuleType* DeepCopyMemoTable *StorageContext DeviceObjType DictType DispatchKey* "
+    "DisableTorchFunction* EnumType ErrorReport ExcludeDispatchKeyGuard ExecutionPlan FatalError FileCheck FunctionSchema "
+    "FutureType "
+    "Graph GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LockingLogger LoggerBase "
+    "NoneType NoopLogger NumberType OperatorInfo OptionalType PyObjectType PyTorchFile* RRefType StaticModule "
+    "StreamObjType StringType Tag ThroughputBenchmark TracingState TupleType Type UnionType Use Value merge_type_from_type_comment "
+    "unify_type_list PRIVATE_OPS USE_* monitor return_types get_file_path profiler_allow_* prepare_multiprocessing_environment "
+    "AVG SUM cpp classproperty BroadcastingList? "
+    "swap_in_optimizer_params_and_state assert_int_or_pair boolean_dispatch": "an inner part of PyTorch",
+    "Container": "use Sequential, ModuleList or ModuleDict",
+    "thread_safe_generator": "use Generator(), one for each thread",
+    "is_distributed is_vulkan_available": "programs run in one process here, on the CPU or by CuPy",
+    "eig symeig": "use linalg.eig, or linalg.eigh of a symmetric matrix",
+    "lstsq solve matrix_rank": "use the function of that name in linalg",
+    "conv_tbc": "use conv1d, with the dimensions permuted",
+    "lstm gru": "use nn.LSTM and nn.GRU, which hold the weights",
+    "frobenius_norm": "use linalg.matrix_norm or linalg.vector_norm",
+    "norm_except_dim": "use nn.utils.parametrizations.weight_norm",
+    "batch_norm_*": "use nn.functional.batch_norm",
+    "while_loop": "write the loop in Python: every round of it is recorded",
+    "rearrange": "use reshape() and permute()",
+    "set_flush_denormal": "NumPy keeps numbers that are so small: leave it out",
+    "set_warn_always": 'use warnings.simplefilter("always")',
+    "set_deterministic_debug_mode get_deterministic_debug_mode": "use use_deterministic_algorithms(mode, warn_only=...)",
+    "fork wait futures Future": "nothing runs beside the program here: call the function",
+    "has_lapack has_mkl has_openmp has_spectral has_magma compiled_with_cxx11_abi": "numpy.show_config() tells what "
+    "NumPy was built with",
+    "from_file": "use from_numpy(numpy.memmap(...))",
+    "quasirandom": "use scipy.stats.qmc, and from_numpy()",
+    "library classes": "a new op is a subclass of autograd.Function here",
+    "bit bits*": "NumPy has no dtype of less than a byte: use uint8",
+    "package serialization": "use save() and load()",
+    "scaled_mm scaled_grouped_mm ScalingType SwizzleType": "NumPy has no dtype of a byte with a scale beside it: use matmul",
+    "fuse_* fusion": "modules are not fused here, so that every op can be seen",
+    "skip_init": "make the module itself",
+    "MaskedTensor as_masked_tensor is_masked_tensor masked_tensor": "use the functions of masked with mask=...",
+    "reinforce": "multiply the log of the probability by the reward, and take the gradient of that",
+    "hash_tensor": "use hash(x.numpy().tobytes())",
     "apply_ map_ map2_": "a function of Python for every element leaves no history: use ops",
-    "untyped_storage storage_type set_": "memory is NumPy's here: numpy() shows it and data_ptr() says where it is",
+    "untyped_storage storage_type is_storage UntypedStorage TypedStorage Storage StorageBase BoolStorage ByteStorage CharStorage "
+    "ShortStorage IntStorage LongStorage HalfStorage FloatStorage DoubleStorage BFloat16Storage Complex*Storage Q*Storage set_ "
+    "const_data_ptr": ("memory is NumPy's here: numpy() shows it and data_ptr() says where it is"),
 }
 """Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
 
@@ -87,11 +140,15 @@ CUTOFF = 0.7
 """How much two names must have in common, 1 being all, for one to be taken for a slip of the other."""
 
 
-def hint(name: str, known: Iterable[str]) -> str:
+_OF_MODULES = frozenset(("compile", "share_memory"))
+"""Of all names with a reason those that modules of PyTorch have as attributes: others are the program's own words."""
+
+
+def hint(name: str, known: Iterable[str], reasons: bool = True) -> str:
     """What to add to an error about ``name``: why it is not there, or the nearest of the names ``known``; empty for neither."""
     if name.startswith("__"):
         return ""
-    why = reason(name)
+    why = reason(name) if reasons else None
     if why is not None:
         return f": {why}"
     if name.startswith("_"):
@@ -114,7 +171,7 @@ def unknown_attribute(self: Any, name: str) -> AttributeError:
         known = [] if name.startswith("_") else [n for n in dir(self) if not n.startswith("_")]
     except AttributeError:  # it is asked before its __init__ was
         known = []
-    text = hint(name, known) if known else ""
+    text = hint(name, known, reasons=name in _OF_MODULES) if known else ""
     return AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{text}", name=name, obj=self)
 
 
@@ -144,12 +201,26 @@ def lookup(module: str, functions: Mapping[str, Any]) -> Callable[[str], Any]:
     return __getattr__
 
 
-def refusing(name: str) -> Callable[..., Any]:
+OF_TENSORS = (
+    "bfloat16", "chalf", "to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr",
+    "to_sparse_bsc", "apply_", "map_", "map2_", "untyped_storage", "storage_type", "set_", "const_data_ptr",
+    "share_memory_", "dequantize", "int_repr", "qscheme", "q_scale", "q_zero_point", "q_per_channel_scales",
+    "q_per_channel_zero_points", "q_per_channel_axis", "coalesce", "is_coalesced", "sparse_dim", "dense_dim",
+    "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_", "crow_indices", "col_indices",
+    "ccol_indices", "row_indices", "smm", "sspaddmm", "to_padded_tensor", "to_mkldnn", "mtia", "xpu", "ipu", "eig",
+    "symeig", "lstsq", "solve", "reinforce", "hash_tensor",
+)  # fmt: skip
+"""Methods of PyTorch's tensors that are there to tell why they are not."""
+
+
+def refusing(name: str, as_: str = "") -> Callable[..., Any]:
     """A method ``name`` that tells why it is not there."""
 
+    why = reason(as_ or name)
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{name}() is not supported: {reason(name)}")
+        raise NotImplementedError(f"{name}() is not supported: {why}")
 
     method.__name__ = name
-    method.__doc__ = f"Not supported: {reason(name)}."
+    method.__doc__ = f"Not supported: {why}."
     return method

@@ -3,6 +3,7 @@
 import copy
 import functools
 import re
+import types
 from functools import reduce
 
 import numpy as np
@@ -12,7 +13,7 @@ import agdbg_engine as ag
 import agdbg_engine.func
 import agdbg_engine.nn
 import agdbg_engine.optim
-from agdbg_engine.missing import reason
+from agdbg_engine.missing import OF_TENSORS, reason
 
 ABSENT = """
 bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distributed distributions lobpcg float8_e5m2
@@ -71,7 +72,7 @@ def test_an_import_tells_the_reason_too():
         exec("from agdbg_engine import bfloat16")
 
 
-@pytest.mark.parametrize(("module", "name"), [(ag.nn, "quantizable"), (ag, "package"), (ag.optim.lr_scheduler, "foo")])
+@pytest.mark.parametrize(("module", "name"), [(ag.nn, "common_types"), (ag, "quux"), (ag.optim.lr_scheduler, "foo")])
 def test_no_name_is_near_that_has_little_in_common(module, name):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
         getattr(module, name)
@@ -107,7 +108,7 @@ def test_the_engines_inner_modules_are_no_near_names(name):
     assert not any(inner in str(raised.value) for inner in ("'missing'", "'conversions'", "'ranges'"))
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "chalf", "to_sparse", "apply_", "map_", "untyped_storage"])
+@pytest.mark.parametrize("name", OF_TENSORS)
 def test_methods_that_are_not_there(name):
     with pytest.raises(NotImplementedError, match=rf"^{name}\(\) is not supported: {re.escape(reason(name))}$"):
         getattr(ag.ones(1), name)()
@@ -150,3 +151,39 @@ def test_matmul_precision():
         with pytest.raises(RuntimeError, match="set_float32_matmul_precision expects a str, but got int"):
             t.set_float32_matmul_precision(3)
         t.set_float32_matmul_precision("highest")
+
+
+SPACES = ("nn.functional", "nn", "optim", "linalg", "special", "fft", "func")
+NO_NAMES_OF_PYTORCH = "torch Tensor TYPE_CHECKING windows .*_notes .*common.* factory_kwargs GRID_SAMPLE_.* .*torch_function.* grad cpu ModuleDict"
+"""What modules of PyTorch import, parts of their texts, and what is elsewhere here: ``nn.grad``, ``nn.ModuleDict``, ``device("cpu")``."""
+
+
+@pytest.mark.parametrize("space", ["", *SPACES])
+def test_every_name_of_pytorch_is_there_or_tells_why_not(space):
+    """One line, with the reason and the way out, or with the nearest name."""
+    torch = pytest.importorskip("torch")
+    theirs, ours = (functools.reduce(getattr, space.split("."), lib) if space else lib for lib in (torch, ag))
+    silent = []
+    for name in dir(theirs):
+        if name.startswith("_") or any(re.fullmatch(p, name) for p in NO_NAMES_OF_PYTORCH.split()):
+            continue
+        found = getattr(theirs, name)
+        home = found.__name__ if isinstance(found, types.ModuleType) else getattr(found, "__module__", None)
+        if not (home or "torch").startswith("torch"):
+            continue  # of Python
+        try:
+            getattr(ours, name)
+        except AttributeError as error:
+            told = re.fullmatch(
+                r"module '.*' has no attribute '\w+'(: .+|; the nearest that it has is '\w+')", str(error)
+            )
+            silent += [] if told else [name]
+    assert not silent
+
+
+def test_every_method_of_pytorchs_tensors_is_there_or_tells_why_not():
+    torch = pytest.importorskip("torch")
+    lacking = {n for n in dir(torch.Tensor) if not n.startswith("_") and not hasattr(ag.Tensor, n)}
+    assert lacking <= {
+        "dim_order", "index", "indices", "is_distributed", "module_load", "resize", "resize_as", "slice_inverse", "values",
+    }  # fmt: skip
