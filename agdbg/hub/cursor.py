@@ -60,7 +60,7 @@ class Cursor:
             position = getattr(replay, MOVES[request])()
         is_seen = bool(stands) or self.position is not None
         if is_seen and request in _BACKWARDS and position.row == before.row:
-            raise Refused(f"nothing that was recorded lies before this: {_place(before, stands)}", "beginning")
+            raise Refused(f"no node ran before this, as far as is recorded: {_place(before, stands)}", "beginning")
         if before.at_end and position.at_end and request not in _BACKWARDS:
             return replace(position, description=f"{position.description}; the recording has ended here")
         return position

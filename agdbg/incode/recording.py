@@ -58,7 +58,8 @@ class Recorded:
     """A recording of a block of code: a context manager, and afterwards what it has recorded.
 
     Attributes:
-        path: the directory of the trace. A nested one is there when its block has ended.
+        path: the directory of the trace; another one once the program has moved or removed that. A nested one is there when its
+            block has ended.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, also: frozenset[str]) -> None:
@@ -120,7 +121,12 @@ class Recorded:
         except Exception:
             recorder.close()
             raise
+        recorder.on_moved = self._moved
         self._recorder, self._detach = recorder, adapter.detach
+
+    def _moved(self, path: Path) -> None:
+        """The program has moved or removed the directory of the trace."""
+        self.path = path
 
     def _join(self, outer: "Recorder") -> None:
         """Be a part of a recording that is on already; more than that records there is not."""

@@ -243,7 +243,9 @@ def test_going_back_from_the_first_node_is_refused(hub):
     client = hub.launched(SMALL, stopOnEntry=True)
     client.wait_for("stopped")
     for command in ("stepBack", "reverseContinue"):
-        with pytest.raises(RequestFailed, match=r"lies before this: before SumBackward0, node 1 of 5 .*, pass 1$"):
+        with pytest.raises(
+            RequestFailed, match=r"no node ran before this, .*: before SumBackward0, node 1 of 5 .*, pass 1$"
+        ):
             client.request(command, threadId=1)
     assert client.none_of("stopped")
     assert client.step("next").startswith("before ExpBackward0")

@@ -93,7 +93,7 @@ def test_where_nothing_lies_before_going_back_is_refused(in_trace, command):
     number = client.send(command, threadId=1)
     with pytest.raises(RequestFailed) as caught:
         client.answer(number)
-    assert str(caught.value).endswith(f"nothing that was recorded lies before this: {first}")
+    assert str(caught.value).endswith(f"no node ran before this, as far as is recorded: {first}")
     assert caught.value.body["error"]["variables"]["code"] == "beginning"
     assert client.none_of("stopped")
     client.request("next", threadId=1)

@@ -1,6 +1,7 @@
 """What a program asks of agdbg itself: `agdbg.lint`, `graph` and `explain` of what is in memory, and `record`."""
 
 import json
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -373,3 +374,14 @@ def test_a_block_inside_of_agdbg_run_is_recorded_in_both(programs):
     assert done.status == 0 and done.stdout.startswith("1 nothing was found"), done
     passes = [len(agdbg.record.Facts(Trace.open(programs.directory / name)).passes) for name in ("outer", "inner")]
     assert passes == [2, 1]
+
+
+def test_a_recording_whose_directory_is_removed_is_still_at_hand(tmp_path, monkeypatch, capfd):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("agdbg.record.elsewhere.tempfile.tempdir", str(tmp_path / "temporary"))
+    with agdbg.record(tmp_path / "t") as recorded:
+        torch.ones(2, requires_grad=True).sum().backward()
+        shutil.rmtree(tmp_path / "t")
+    assert recorded.path.parent == tmp_path / "temporary"
+    assert len(recorded.facts().passes) == 1 and Trace.open(recorded.path).closed
+    assert f"it goes on, whole, in {recorded.path}" in capfd.readouterr().err
