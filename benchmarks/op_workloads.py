@@ -105,9 +105,11 @@ def cases() -> Iterator[Case]:
     yield from _reductions()
     yield from _matrices()
     yield from _layers()
-    from op_workloads_batches import cases as of_batches  # that file needs this one
+    from op_workloads_batches import cases as of_batches  # these files need this one
+    from op_workloads_layers import cases as of_layers
 
     yield from of_batches()
+    yield from of_layers()
 
 
 def _shapes() -> Iterator[Case]:

@@ -1,9 +1,11 @@
 """Forward and backward time of ops against torch, for a small, a medium and a large shape: prints ratios.
 
-    python benchmarks/ops.py [--rounds N] [--op NAME ...] [--over RATIO]
+    python benchmarks/ops.py [--rounds N] [--op NAME ...] [--over RATIO] [--part I/N]
 
 Both sides run in one process, one thread each, round by round in turn; below 1.0 is faster than torch eager. With ``--over``
-only the rows are printed in which a ratio is above that.
+only the rows are printed in which a ratio is above that; ``--part 2/5`` runs the second of five parts of them. Rows are those
+written out in ``op_workloads*.py`` and one for each function of the op table that needs no other arguments than tensors; one
+with a ratio above 3 is followed by the reason (``op_reasons.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from timing import medians, one_thread
 one_thread()
 
 import numpy as np  # noqa: E402 - after the number of threads is set
+from op_reasons import reason  # noqa: E402 - after the number of threads is set
 from op_workloads import SIZES, Case, cases  # noqa: E402 - after the number of threads is set
+from op_workloads_table import cases as cases_of_table  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 import agdbg_engine.nn.functional  # noqa: E402 - after the number of threads is set
@@ -70,18 +74,25 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--op", nargs="*", default=["*"], help="names or patterns of names")
     parser.add_argument("--over", type=float, default=0.0, help="only rows with a ratio above this")
+    parser.add_argument("--part", default="1/1", help="which part of how many")
     args = parser.parse_args()
+    part, parts = (int(number) for number in args.part.split("/"))
     torch = load_torch()
     if torch is None:
         print("torch is not installed: pip install torch==2.13.0")
         return 1
     print(f"{'op':30}" + "".join(f"{s:>9} fwd bwd" for s in SIZES))
-    for case in cases():
+    written = list(cases())
+    known = {case.name.split(".")[-1].partition("(")[0] for case in written}
+    every = [*written, *cases_of_table(torch, ag, known)]
+    for case in every[part - 1 :: parts]:
         if not any(fnmatch.fnmatchcase(case.name, p) for p in args.op):
             continue
         found = [ratios(case, size, torch, args.rounds) for size in range(len(SIZES))]
         if max(max(pair) for pair in found) > args.over:
             print(f"{case.name:30}" + "".join(f"   {f:6.2f}  {b:6.2f}" for f, b in found), flush=True)
+            if max(max(pair) for pair in found) > 3:
+                print(f"    {reason(case.name)}", flush=True)
     return 0
 
 

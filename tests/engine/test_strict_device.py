@@ -122,7 +122,7 @@ NOT_OF_CUPY = {
     "numpy.lib.array_utils.byte_bounds": _HOST, "numpy.lib.format.read_array_header_1_0": "files", "numpy.lib.format.read_magic": "files",
     "numpy.lib.format.write_array": "files", "cupyx.scipy.special.airy": "refused on a device: ops/host_only.py",
     **dict.fromkeys((f"cupyx.scipy.special.eval_{name}" for name in ("chebyt", "chebyu", "hermite", "hermitenorm", "laguerre", "legendre")), "refused on a device: ops/host_only.py"),
-    **dict.fromkeys(("scipy.linalg.blas", "scipy.linalg.get_blas_funcs", "scipy.linalg.get_lapack_funcs", "scipy.linalg.lapack", "scipy.linalg.lstsq"), _HOST),
+    **dict.fromkeys(("scipy.linalg.blas", "scipy.linalg.get_blas_funcs", "scipy.linalg.get_lapack_funcs", "scipy.linalg.lapack", "scipy.linalg.lstsq", "scipy.spatial.distance"), _HOST),
     **dict.fromkeys(("ndarray.argsort", "ndarray.ctypes", "ndarray.max", "ndarray.reshape"), _HOST),
 }  # fmt: skip
 """What the engine uses that CuPy lacks, or lacks with these parameters, and why no array of a device comes there."""
