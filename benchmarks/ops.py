@@ -92,7 +92,7 @@ def main() -> int:
         if max(max(pair) for pair in found) > args.over:
             print(f"{case.name:30}" + "".join(f"   {f:6.2f}  {b:6.2f}" for f, b in found), flush=True)
             if max(max(pair) for pair in found) > 3:
-                print(f"    {reason(case.name)}", flush=True)
+                print(f"    {reason(case.name, max(max(pair) for pair in found[1:]) <= 3)}", flush=True)
     return 0
 
 

@@ -78,8 +78,11 @@ def _reduced(rows: Tensor, table: Any, n: int, reduce: str, initial: Any, all_in
     xp = array_module(table)
     before = xp.arange(len(table))[:, None] * (n + 1)
     at = xp.arange(n)[None]
-    piece = xp.searchsorted((table[:, 1:] + before).reshape(-1), (at + before).reshape(-1), "right")
     count = table.shape[0] * (table.shape[1] - 1)
+    if all_inside and on_host(table):
+        piece = np.repeat(np.arange(count), (table[:, 1:] - table[:, :-1]).reshape(-1))
+    else:
+        piece = xp.searchsorted((table[:, 1:] + before).reshape(-1), (at + before).reshape(-1), "right")
     more = 0
     if not all_inside:
         inside = ((at >= table[:, :1]) & (at < table[:, -1:])).reshape(-1)
