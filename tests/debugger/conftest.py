@@ -35,9 +35,13 @@ y.backward()
 
 
 @pytest.fixture
-def new_recorder(tmp_path):
-    """A function that makes a recorder in a fresh directory; what is still open is closed after the test."""
+def new_recorder(tmp_path, monkeypatch):
+    """A function that makes a recorder in a fresh directory; what is still open is closed after the test.
+
+    One whose directory a test removes goes on where temporary files go: that is the test's own directory.
+    """
     made = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def make(name="trace", **program):
         told = {"argv": ["train.py"], **program}
