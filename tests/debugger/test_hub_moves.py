@@ -27,8 +27,7 @@ def test_places_that_are_none(stopped):
     assert refused(stopped, "agdbg/until", threadId=1, file="/a.py") == neither
     assert "is no absolute path" in refused(stopped, "agdbg/until", threadId=1, file="a.py", line=1)
     assert "expected an integer of at least 1" in refused(stopped, "agdbg/until", threadId=1, file="/a.py", line=0)
-    either = "agdbg/goto: name either an event or a row"
-    assert refused(stopped, "agdbg/goto") == either
+    either = "agdbg/goto: name an event or a row, or neither to look at where the program stands"
     assert refused(stopped, "agdbg/goto", event=0, row=0) == either
     assert "there is no record 5,000,000" in refused(stopped, "agdbg/goto", row=5_000_000)
 
@@ -39,6 +38,17 @@ def test_goto_a_record(stopped):
     assert "place in the recording" in refused(stopped, "agdbg/retain", threadId=1)
     stopped.request("continue", threadId=1)
     assert stopped.wait_for("stopped")["description"].startswith("before MulBackward0")
+
+
+def test_goto_where_the_program_stands(stopped):
+    stopped.request("agdbg/goto", row=0)
+    assert stopped.wait_for("stopped")["description"].startswith("in the recording: SumBackward0")
+    for _ in range(2):  # also where nobody looks at the recording: the program does not go on by it
+        stopped.request("agdbg/goto")
+        assert stopped.wait_for("stopped")["description"].startswith("before MulBackward0")
+    stopped.request("continue", threadId=1)
+    stopped.wait_for("agdbg/ended")
+    assert "no program runs here" in refused(stopped, "agdbg/goto")
 
 
 @pytest.mark.parametrize(

@@ -405,3 +405,38 @@ def test_the_keys_of_every_state_fit(width):
     for life in ("starting", "running", "stopped", "ended", "trace", "lost"):
         for stop in (None, Stop(1, "step", "")):
             assert sum(map(footer_width, keys_of(View(life, stop=stop), width))) <= width
+
+
+@pytest.mark.parametrize("key", ["full_stop", "g"])
+def test_back_to_where_the_program_stands_also_leaves_the_recording(shown, key):
+    async def script(screen):
+        screen.hub.stop(3)
+        await screen.settle()
+        screen.hub.stop(8, recorded=True)
+        await screen.settle()
+        assert screen.app.session.view.stop.is_recorded
+        await screen.press("7")
+        assert "; looked at: in the recording" in screen.app.session.where(1)
+        await screen.press(key)
+        assert screen.hub.asked("agdbg/goto") == [{}]
+        screen.hub.stop(3)
+        await screen.settle()
+        assert screen.app.lanes.selected["row"] == 3
+        assert "recording" not in screen.app.session.where(1)
+        await screen.press(key)
+        assert screen.hub.asked("agdbg/goto") == [{}]
+
+    drive(shown, script)
+
+
+def test_without_a_program_it_is_the_place_in_the_recording(shown):
+    async def script(screen):
+        screen.hub.end()
+        await screen.settle()
+        screen.hub.stop(8, recorded=True)
+        await screen.settle()
+        await screen.press("up", "up", "full_stop")
+        assert screen.hub.asked("agdbg/goto") == []
+        assert screen.app.lanes.selected["row"] == 8
+
+    drive(shown, script)

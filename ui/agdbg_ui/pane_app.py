@@ -121,9 +121,13 @@ class PaneApp(App[TuiResult]):
         return GONE if is_gone else words_of(error) or reason_of(error)
 
     def action_to_counter(self) -> None:
-        """Go where the program stands."""
+        """Go where the program stands; without a program, to the place in the recording that is looked at."""
+        view = self.session.view if self.session is not None else None
         if self._refreshing is not None and self._refreshing.is_unread:
             self._refreshing.all()
+        elif self.session is not None and view is not None and view.alive and view.stop and view.stop.is_recorded:
+            self.lanes.follow_step()
+            self._try(self.session.ask.leave_recording())
         elif not self.lanes.to_counter():
             self.say("the program stands at no node")
         self.lanes.focus()

@@ -94,6 +94,10 @@ class Queries:
         """The nodes one edge away from a node, and the edges between them."""
         return await self._backend.request("agdbg/graph", node=node, hops=1, start=0, count=count)
 
+    async def leave_recording(self) -> None:
+        """Look at where the program stands again."""
+        await self._backend.request("agdbg/goto")
+
     async def goto(self, record: int) -> None:
         """Look at the recording as it was at a record."""
         await self._backend.request("agdbg/goto", row=record)

@@ -93,6 +93,7 @@ class Session:
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
+        self._stands: dict[int, str] = {}  # where the program itself stopped, whatever is looked at since
         self._thread = 1
         self._output = OutputGate(lambda text: post(Printed(text)))
         self._hushed: asyncio.TimerHandle | None = None
@@ -288,9 +289,11 @@ class Session:
 
     def where(self, thread: int) -> str:
         """Where a thread stands, in words; "" when it runs."""
-        stop = self._stops.get(thread)
+        if (stop := self._stops.get(thread)) is None:
+            return ""
         here = "  (this one)" if thread == self._thread and len(self._stops) > 1 else ""
-        return f"{stop.description}{here}" if stop is not None else ""
+        stands = self._stands.get(thread, "") if stop.is_recorded and self.view.alive else ""
+        return f"{stands}; looked at: {stop.description}{here}" if stands else f"{stop.description}{here}"
 
     async def evaluate(self, expression: str) -> Body:
         """Python where the thread stands, one at a time; ``notes`` of the body is what the hub notes meanwhile."""
@@ -442,10 +445,12 @@ class Session:
         for number in body.get("hitBreakpointIds") or ():
             self.hits[number] = self.hits.get(number, 0) + 1
         description, text = body.get("description") or "", body.get("text") or ""
-        self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
+        stop = self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
         self._thread = thread
-        if body["reason"] == "exception" and not self._stops[thread].is_recorded:
-            self._steps.drop("the program stopped for an error")
+        if not stop.is_recorded:
+            self._stands[thread] = description
+            if body["reason"] == "exception":
+                self._steps.drop("the program stopped for an error")
         self._unpause()
         self._settle()
         self._frames.ask()
@@ -526,6 +531,7 @@ class Session:
     def _over(self, why: str) -> None:
         """Nothing stands any more, and no step makes sense."""
         self._stops.clear()
+        self._stands.clear()
         self._steps.drop(why)
         self._unpause()
         self._settle()

@@ -103,15 +103,27 @@ _NOTHING_LATER = "no node ran between that and where the program stands: this is
 
 @handles("agdbg/goto")
 def goto(call: Call) -> Body:
-    """Look at another place of the recording; the program, if there is one, stays where it is."""
+    """Look at another place of the recording, or where the program stands; the program, if there is one, stays where it is."""
     session, arguments = call.session, call.arguments
     event, row = arguments.get("event"), arguments.get("row")
-    if (event is None) == (row is None):
-        raise Refused("agdbg/goto: name either an event or a row")
     number = arguments.get("threadId") or _looked_at(session)
+    if event is None and row is None:
+        return _back(call, number)
+    if event is not None and row is not None:
+        raise Refused("agdbg/goto: name an event or a row, or neither to look at where the program stands")
     return _show(
         call, number, lambda cursor, history: cursor.goto(history, _row_of(history, event, row)), _NOTHING_LATER
     )
+
+
+def _back(call: Call, number: int) -> Body:
+    """Look at where the program stands."""
+    if not call.session.is_live:
+        raise Refused("agdbg/goto: no program runs here that would stand somewhere: name an event or a row of its recording")
+    _may_move(call.session, number)
+    call.ok()
+    call.session.stops.leave_recording()
+    return LATER
 
 
 def _looked_at(session: Session) -> int:
