@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agdbg.graph.row_folds import Item, View
+from agdbg.graph.told import edges_to
 from agdbg.hub.moment import Moment
-from agdbg.hub.neighbourhood import MOST, Sheet, placed
+from agdbg.hub.neighbourhood import MOST, Sheet, badges_of, placed
 from agdbg.protocol.looks import NeighbourhoodBody
 from agdbg.protocol.vendor import GraphEdge, Row
 
@@ -19,6 +20,8 @@ ROWS = 20_000
 
 def collapsed(history: "History", node: int, depth: int, at: Moment | None, following: int = 0) -> NeighbourhoodBody:
     """All that hangs together with a node, at a depth in calls of modules, as far as it fits.
+
+    ``total`` counts what was found near the node; that it is ``cut`` says that more hangs together with that further away.
 
     The box of the node ``following`` is *next*, if that is one.
 
@@ -41,8 +44,8 @@ def collapsed(history: "History", node: int, depth: int, at: Moment | None, foll
         rows[shown.index(view.at(place))]["state"] = "next"
     ids = {index: told["node"] for index, told in zip(shown, rows, strict=True)}
     kept = [_edge(ids[consumer], ids[producer]) for consumer, producer in edges if {consumer, producer} <= ids.keys()]
-    nodes = [_node(item, told) for item, told in zip(items, rows, strict=True)]
-    is_cut = len(shown) < len(together) or first > 0 or last < len(view)
+    nodes = [_node(item, told, following) for item, told in zip(items, rows, strict=True)]
+    is_cut = (first > 0 or last < len(view)) and _goes_on(history, view, together, first, last)
     return placed(Sheet(ids[middle], 0, len(together), is_cut, depth), nodes, kept)
 
 
@@ -82,14 +85,26 @@ def _together(middle: int, edges: list[tuple[int, int]]) -> set[int]:
     return found
 
 
+def _goes_on(history: "History", view: View, together: set[int], first: int, last: int) -> bool:
+    """Whether an edge leads from these boxes out of the window: more hangs together with them than was looked at."""
+    start, end = view.item(first).start, view.item(last - 1).end
+    items = [view.item(index) for index in sorted(together)]
+    rows = np.concatenate([np.arange(item.start, item.end) for item in items])
+    if any(0 <= producer < start for producers in history.graph_rows.used(rows) for producer in producers):
+        return True
+    nodes = history.graph_rows.nodes
+    users = edges_to(history.growing, nodes.nodes.now[rows]).source
+    return bool(np.any(nodes.find(np.unique(users)) >= end))
+
+
 def _edge(consumer: int, producer: int) -> GraphEdge:
     return {"consumer": consumer, "producer": producer, "output": 0, "input": 0}
 
 
-def _node(item: Item, told: Row) -> tuple[Row, list[str]]:
+def _node(item: Item, told: Row, following: int) -> tuple[Row, list[str]]:
     """A box and its words: of a module how much it has built, and the shape that it gives."""
     count = item.end - item.start
-    badges = " ".join(f"[{badge['text']}]" for badge in told["badges"])
+    badges = badges_of(told, following)
     place = f"{told['file'].rsplit('/', 1)[-1]}:{told['line']}" if told["file"] else ""
     if count == 1:
         return told, [f"{told['op']} #{told['node']}", badges or told["shape"] or place]

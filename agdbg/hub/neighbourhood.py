@@ -9,10 +9,12 @@ from agdbg.graph.model import Graph
 from agdbg.graph.model import GraphEdge as Edge
 from agdbg.graph.model import GraphNode as Node
 from agdbg.protocol.looks import Box, Line, NeighbourhoodBody, Port
-from agdbg.protocol.vendor import GraphBody, GraphEdge, GraphNode
+from agdbg.protocol.vendor import GraphBody, GraphEdge, GraphNode, Row
 
 #: Nodes that are laid out at most; those that are further away are left out.
 MOST = 240
+#: Before a leaf that runs next.
+NEXT = "▶"
 #: What the layout takes for a cell, and for a layer.
 _CELL, _LAYER = 8.0, 48.0
 _LEAST_CELLS, _MOST_CELLS = 12, 30
@@ -21,7 +23,7 @@ _MOST_WITH_SHAPE = 44
 
 
 def laid_out(
-    drawn: Callable[[int, int], GraphBody], shapes: Callable[[int], str], node: int, hops: int
+    drawn: Callable[[int, int], GraphBody], shapes: Callable[[int], str], node: int, hops: int, following: int = 0
 ) -> NeighbourhoodBody:
     """The neighbourhood of a node, with fewer hops where it has too many nodes, and of its own neighbours as many as fit.
 
@@ -30,6 +32,7 @@ def laid_out(
         shapes: the shape of what a node gave, or "".
         node: that which stands in the middle.
         hops: how far from it.
+        following: the node that runs next, or 0; a leaf is marked where it is a badge.
     """
     reached = hops
     if drawn(hops, 0)["total"] > MOST:
@@ -39,7 +42,7 @@ def laid_out(
     nodes = body["nodes"]
     there = {each["id"] for each in nodes}
     edges = [each for each in body["edges"] if each["consumer"] in there and each["producer"] in there]
-    told = [(_as_row(each), _words(each, shapes(each["id"]))) for each in nodes]
+    told = [(_as_row(each), _words(each, shapes(each["id"]), following)) for each in nodes]
     is_cut = reached < hops or body["total"] > len(nodes)
     return placed(Sheet(node, reached, body["total"], is_cut), told, edges)
 
@@ -93,8 +96,14 @@ def _around(drawn: Callable[[int, int], GraphBody], node: int) -> GraphBody:
     return body
 
 
-def _words(node: GraphNode, shape: str) -> list[str]:
-    badges = " ".join(f"[{badge['text']}]" for badge in node["badges"])
+def badges_of(node: GraphNode | Row, following: int) -> str:
+    """``[weight] [bias]``, with a mark at the leaf that runs next."""
+    told = ((NEXT if badge["node"] == following else "", badge["text"]) for badge in node["badges"])
+    return " ".join(f"[{mark}{text}]" for mark, text in told)
+
+
+def _words(node: GraphNode, shape: str, following: int) -> list[str]:
+    badges = badges_of(node, following)
     place = f"{node['file'].rsplit('/', 1)[-1]}:{node['line']}" if node["file"] else ""
     return [f"{node['op']} #{node['id']}", badges or shape or place]
 

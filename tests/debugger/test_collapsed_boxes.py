@@ -84,6 +84,25 @@ def test_more_than_fits_is_cut_around_the_node(history, monkeypatch):
     assert body["node"] in {box["node"] for box in body["boxes"]}
 
 
+def test_what_is_all_there_is_not_called_cut_although_more_of_the_graph_was_not_looked_at(history, monkeypatch):
+    monkeypatch.setattr(module, "MOST", 5)
+    body = told(history, 1)
+    assert (len(body["boxes"]), body["total"], body["cut"]) == (4, 4, False)
+
+
+@pytest.mark.parametrize("place", [0, 150, 299])
+def test_of_a_chain_that_goes_on_behind_what_was_looked_at_it_is_said(tmp_path, monkeypatch, place):
+    with agdbg.record(tmp_path / "trace"):
+        x = ag.ones(2, requires_grad=True)
+        for _ in range(300):
+            x = x.sin()
+    history = History(tmp_path / "trace")
+    assert told(history, 1, history.node_at(place))["cut"] is (place != 150)  # 240 on each side
+    monkeypatch.setattr(module, "ROWS", 20)
+    body = told(history, 1, history.node_at(place))
+    assert body["cut"] and body["total"] < 300
+
+
 def test_a_leaf_that_nobody_uses_has_no_box(history):
     with pytest.raises(ValueError, match="node 999999 has no row"):
         collapsed(history, 999_999, 1, None)

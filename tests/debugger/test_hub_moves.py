@@ -40,6 +40,19 @@ def test_goto_a_record(stopped):
     assert stopped.wait_for("stopped")["description"].startswith("before MulBackward0")
 
 
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_leaf_that_runs_next_is_marked_in_boxes_where_rows_have_it(stopped, depth):
+    body = stopped.request("agdbg/rows", start=0, count=100, threadId=1)
+    while body["pcNode"] is None or body["rows"][body["pc"]]["node"] == body["pcNode"]:
+        stopped.request("next", threadId=1)
+        stopped.wait_for("stopped")
+        body = stopped.request("agdbg/rows", start=0, count=100, threadId=1)
+    node = body["rows"][body["pc"]]["node"]
+    boxes = stopped.request("agdbg/neighbourhood", node=node, hops=3, **({"depth": depth} if depth else {}))["boxes"]
+    assert [box["node"] for box in boxes if box["state"] == "next"] == [node]
+    assert [words for box in boxes for words in box["words"] if "[▶" in words]
+
+
 def test_goto_where_the_program_stands(stopped):
     stopped.request("agdbg/goto", row=0)
     assert stopped.wait_for("stopped")["description"].startswith("in the recording: SumBackward0")

@@ -141,6 +141,11 @@ def test_what_does_not_fit_is_said():
     assert boxes.note == "0 Boxes  3 nodes within 1 edge of #1: within 2 more than fit"
     boxes._body = body | {"hops": 1, "cut": True, "total": 1301}
     assert boxes.note == "0 Boxes  3 of 1,301 nodes within 1 edge of #1: no room for more"
+    boxes.depth = 1
+    boxes._body = body | {"depth": 1}
+    assert boxes.note == "0 Boxes  3 by modules, 1 deep, that hang together with #1"
+    boxes._body = body | {"depth": 1, "cut": True, "total": 241}
+    assert boxes.note == "0 Boxes  3 of 241 or more: only near #1 was looked at; by modules, 1 deep"
 
 
 def test_the_sheet_moves(shown):

@@ -54,6 +54,7 @@ def neighbourhood(call: Call) -> Body:
     """The boxes around a node."""
     node, hops, depth = call.arguments["node"], call.arguments["hops"], call.arguments.get("depth", 0)
     following, moment = call.session.stops.next_node(None), call.session.stops.moment(None)
+    at_leaf: set[int] = set()
 
     def look(history: Any) -> Body:
         def shape_of(each: int) -> str:
@@ -66,19 +67,29 @@ def neighbourhood(call: Call) -> Body:
 
                 return collapsed(history, node, depth, moment, following)
             body = laid_out(
-                lambda within, start: history.graph(start, MOST, node=node, hops=within), shape_of, node, hops
+                lambda within, start: history.graph(start, MOST, node=node, hops=within),
+                shape_of,
+                node,
+                hops,
+                following,
             )
         except ValueError as error:
             raise Refused(f"agdbg/neighbourhood: {error}") from None
         boxes = body["boxes"]
         for box, fate in zip(boxes, history.fates([each["node"] for each in boxes], moment), strict=True):
             box["state"] = fate.state
+        if following and history.graph_rows.is_leaf(
+            following
+        ):  # it stands where lanes have it: at the last node that uses it
+            row = history.place_of(following, at=moment)
+            at_leaf.add(0 if row is None else history.node_at(row))
         return body
 
     def marked(body: Body) -> Body:
         for box in body["boxes"]:
             if not body["depth"]:
-                call.session.stops.mark_next(box, following)
+                for each in {following, *at_leaf}:
+                    call.session.stops.mark_next(box, each)
         return body
 
     return call.session.recorded().ask_heavy(call, look, marked)

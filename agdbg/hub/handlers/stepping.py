@@ -119,7 +119,9 @@ def goto(call: Call) -> Body:
 def _back(call: Call, number: int) -> Body:
     """Look at where the program stands."""
     if not call.session.is_live:
-        raise Refused("agdbg/goto: no program runs here that would stand somewhere: name an event or a row of its recording")
+        raise Refused(
+            "agdbg/goto: no program runs here that would stand somewhere: name an event or a row of its recording"
+        )
     _may_move(call.session, number)
     call.ok()
     call.session.stops.leave_recording()

@@ -137,6 +137,8 @@ class Boxes(ScrollView, can_focus=True):
         total, hops, shown = self._body["total"], self._body["hops"], len(self._body["boxes"])
         if self.depth:
             boxes = f"{total:,}" if shown == total else f"{shown:,} of {total:,}"
+            if self._body["cut"]:  # the number is that of those that were looked at
+                return f"0 Boxes  {boxes} or more: only near #{self._body['node']} was looked at; by modules, {self.depth} deep"
             return f"0 Boxes  {boxes} by modules, {self.depth} deep, that hang together with #{self._body['node']}"
         within = f"nodes within {hops} {'edge' if hops == 1 else 'edges'} of #{self._body['node']}"
         if shown < total:
@@ -167,7 +169,7 @@ class Boxes(ScrollView, can_focus=True):
         taken = [(box["x"], box["x"] + box["width"]) for box, _ in boxes]
         pieces = [each for each in pieces if not any(start <= each[0] < end for start, end in taken)]
         for box, line in boxes:
-            pieces += self._box(box, line)
+            pieces += self._box(canvas, box, line)
         segments: list[Segment] = []
         at = 0
         for x, text, styles in sorted(pieces, key=lambda piece: piece[0]):
@@ -177,9 +179,9 @@ class Boxes(ScrollView, can_focus=True):
             at = x + Strip([segments[-1]]).cell_length
         return Strip(segments).adjust_cell_length(max(canvas.width, self.size.width), colour(self))
 
-    def _box(self, box: Mapping[str, Any], line: int) -> list[tuple[int, str, tuple[str, ...]]]:
+    def _box(self, canvas: Canvas, box: Mapping[str, Any], line: int) -> list[tuple[int, str, tuple[str, ...]]]:
         x, room = box["x"], box["width"] - 2
-        is_next = box["node"] == self.counter or (self.depth > 0 and box["state"] == "next")
+        is_next = box["node"] == self.counter if self.counter in canvas.boxes else box["state"] == "next"
         look = node_look("next" if is_next else box["state"])
         is_selected = box["node"] == self.selected
         under = CURSOR if is_selected else HERE if is_next else ""
