@@ -90,6 +90,9 @@ CALLS = [
     "F.instance_norm(t.ones(2, 3, 1))", "F.glu(t.ones(3))", "F.prelu(t.ones(2, 3), t.ones(4))",
     "F.gumbel_softmax(t.ones(2, 3, dtype=t.int64))", "F.fold(t.ones(1, 3, 4), (2, 2), (2, 2))",
     "F.unfold(t.ones(3, 4), 2)",
+    "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (2.5, 2.5))", "F.adaptive_max_pool3d(t.ones(1, 1, 4, 4, 4), (2.5, 2, 2))",
+    "F.adaptive_max_pool2d(t.ones(1, 1, 4, 4), True)",
+    "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (None, 2))", "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (1, 1, 1))",
 ]  # fmt: skip
 
 

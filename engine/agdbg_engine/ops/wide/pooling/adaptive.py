@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,24 @@ from .arguments import Size, check_kind, each
 from .fixed import Pair, dims_1d
 
 
-def _output_size(x: Tensor, output_size: Any, k: int) -> tuple[Any, ...]:
+def _output_size(op: str, x: Tensor, output_size: Any, k: int) -> tuple[Any, ...]:
     """``output_size`` by dimension, where ``None`` keeps that of the input."""
+    wanted = f"{op}(): argument 'output_size' (position 2) must be tuple of ints"
     if not isinstance(output_size, tuple | list):
-        return (output_size,) * k if output_size is not None else tuple(x.shape[-k:])
-    given = tuple(output_size)
-    if x.ndim <= len(given):
-        raise ValueError(f"Input dimension should be at least {len(given) + 1}")
-    return tuple(n if m is None else int(m) for m, n in zip(given, x.shape[x.ndim - len(given) :], strict=True))
+        if not _is_size(output_size):
+            raise TypeError(f"{wanted}, not {type(output_size).__name__}")
+        return (index(output_size),) * k
+    for at, size in enumerate(output_size):
+        if size is not None and not _is_size(size):
+            raise TypeError(f"{wanted}, but found element of type {type(size).__name__} at pos {at}")
+    if x.ndim <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    kept = x.shape[x.ndim - len(output_size) :]
+    return tuple(n if m is None else index(m) for m, n in zip(output_size, kept, strict=True))
+
+
+def _is_size(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def _check(op: str, x: Tensor, k: int, first: int) -> None:
@@ -69,13 +80,13 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Size) -> Tensor:
 @public("nn.functional")
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over (H', W') windows that cover (N, C, H, W) or (C, H, W) evenly; ``None`` keeps a size."""
-    return _avg(2, input, _output_size(input, output_size, 2))
+    return _avg(2, input, _output_size("adaptive_avg_pool2d", input, output_size, 2))
 
 
 @public("nn.functional")
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Means over (D', H', W') windows that cover (N, C, D, H, W) or (C, D, H, W) evenly; ``None`` keeps a size."""
-    return _avg(3, input, _output_size(input, output_size, 3))
+    return _avg(3, input, _output_size("adaptive_avg_pool3d", input, output_size, 3))
 
 
 # ----- max -----
@@ -111,13 +122,13 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Size, return_in
 @public("nn.functional")
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
     """Maxima over (H', W') windows that cover (N, C, H, W) or (C, H, W) evenly, and their places in the plane."""
-    return _max(2, input, _output_size(input, output_size, 2))
+    return _max(2, input, _output_size("adaptive_max_pool2d", input, output_size, 2))
 
 
 @public("nn.functional")
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
     """Maxima over (D', H', W') windows that cover (N, C, D, H, W) evenly, and their places in the volume."""
-    return _max(3, input, _output_size(input, output_size, 3))
+    return _max(3, input, _output_size("adaptive_max_pool3d", input, output_size, 3))
 
 
 @public("nn.functional")
