@@ -27,7 +27,7 @@ WRONG = object()
 SPACES = ("torch", "linalg", "fft", "special", "nn.functional", "Tensor")
 BUILTIN = ("builtin_function_or_method", "method_descriptor")
 OWN = {
-    "tensor", "as_tensor", "asarray", "sparse_coo_tensor", "new_tensor", "to", "type", "numpy",
+    "cpu", "tensor", "as_tensor", "asarray", "sparse_coo_tensor", "new_tensor", "to", "type", "numpy",
     "as_subclass", "map_", "map2_", "apply_", "item", "data_ptr", "is_contiguous", "size", "stride",
     "contiguous", "copy_", "requires_grad_", "retain_grad", "tolist", "set_", "index", "share_memory_",
     "untyped_storage", "has_names", "backward", "nonzero",
@@ -223,6 +223,7 @@ _FOUND = "bool return_inverse=False, bool return_counts=False"
 _HOW = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
 BY_HAND = {
     **{f"Tensor.{name}": "*, MemoryFormat? memory_format=None" for name in CASTS},
+    "Tensor.cpu": "*, MemoryFormat? memory_format=None",
     "Tensor.contiguous": "*, MemoryFormat? memory_format=None",
     "Tensor.nonzero": "*, bool as_tuple=False",
     "nonzero": "Tensor input, *, bool as_tuple=False",

@@ -46,6 +46,20 @@ get_package() {
     site_path=$PWD/engine:$PWD:$PWD/ui
 }
 
+# -P, here and where tests run others: else the folder of the source comes first on the path, and its agdbg is what is tested
+source_of_tests() { # says it, and fails where the package was installed and is not what is tested
+    PYTHONPATH="$path" "$python" -P - "$site_path" << 'PY'
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+places = {name: Path(find_spec(name).origin).parent for name in ("agdbg", "agdbg_engine")}
+print("tested:", ", ".join(f"{name} from {place}" for name, place in places.items()))
+installed = ":" not in sys.argv[1]
+sys.exit(installed and any(Path(sys.argv[1]).resolve() not in place.resolve().parents for place in places.values()))
+PY
+}
+
 has() { PYTHONPATH="$path" "$python" -c "import $1" 2> /dev/null; }
 
 part() { # a title, seconds at most, seconds to keep for what follows, a command
@@ -87,12 +101,13 @@ PY
     site_path=$site
     get_package
     path=$site_path${PYTHONPATH:+:$PYTHONPATH}
+    source_of_tests || failed=1
     part "First look" 60 $benchmark "$python" scripts/gpu_smoke.py
     if has pytest && has hypothesis; then
         workers=()
         has xdist && workers=(-n 8) # CuPy compiles a kernel at its first use: most of the time goes into that
         for what in "not suite" suite; do
-            part "Tests: $what" 400 $benchmark "$python" -m pytest tests/gpu -k "$what" -q --no-header --tb=short -p no:cacheprovider -W default \
+            part "Tests: $what" 400 $benchmark "$python" -P -m pytest tests/gpu -k "$what" -q --no-header --tb=short -p no:cacheprovider -W default \
                 -o faulthandler_timeout=0 "${workers[@]}"
         done
     else

@@ -119,6 +119,10 @@ def _check_index(kind: Any, index: Any) -> None:
 
 
 def _no_device(spec: Any) -> Exception:
+    if type(spec).__name__ == "device":
+        return TypeError(
+            f"device(): {spec!r} is the device of another library, {type(spec).__module__}: give its name, '{spec}'"
+        )
     if isinstance(spec, int) and not isinstance(spec, bool):
         if spec < 0:
             return RuntimeError("Device index must not be negative")

@@ -56,6 +56,11 @@ class Stream:
         return int(self.raw.ptr)
 
     @property
+    def stream_id(self) -> int:
+        """What tells it from the others of its device: 0 for the default one."""
+        return self.cuda_stream
+
+    @property
     def priority(self) -> int:
         """Streams with lower numbers go first."""
         with self.at_home():
@@ -151,6 +156,9 @@ class Event:
         """Milliseconds from this event to ``end_event``; both must have happened, with ``enable_timing=True``."""
         if self.raw is None or end_event.raw is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
+        for which, event in (("start", self), ("end", end_event)):
+            if event._options["disable_timing"]:
+                raise ValueError(f"no time was noted with the {which} event: make both of them with enable_timing=True")
         return float(library(self.backend).get_elapsed_time(self.raw, end_event.raw))
 
 

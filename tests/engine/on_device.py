@@ -162,6 +162,26 @@ def _may_read(frame):
     return asked
 
 
+MAKERS = (
+    "creation.py", "factories.py", "random.py", "ranges.py", "asarray.py", "device.py", "default_device.py", "pinned_memory.py", "signatures/",
+    "ops/wide/shapes/factories.py", "ops/wide/shapes/triangles.py", "ops/wide/signal/windows.py", "ops/wide/signal/functions.py",
+    "ops/wide/sampling/drawn.py",
+)  # fmt: skip
+"""Files of what makes tensors where nobody says where: on behalf of whoever calls it."""
+
+
+def _stack(self):
+    """The default device: the strict one, but none for an op that makes a tensor in between: that is to say where."""
+    given = getattr(self, "_given", (ag.device("strict"),))
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(ENGINE):
+        within = frame.f_code.co_filename.removeprefix(ENGINE)
+        if not within.startswith(MAKERS):
+            return given[1:] if within.startswith("ops/") else given
+        frame = frame.f_back
+    return given
+
+
 def _reading(function):
     """``function``, which may read where it is not the engine that calls it."""
 
@@ -196,7 +216,7 @@ def _type_text(dtype, kind, called=errors.type_text):
 def install():
     """Make it so, for all threads of this process."""
     refusing.asks = _may_read
-    type(_defaults).stack = (ag.device("strict"),)
+    type(_defaults).stack = property(_stack, lambda self, stack: setattr(self, "_given", stack))
     for name in ASKED:
         setattr(ag.Tensor, name, _reading(getattr(ag.Tensor, name)))
         if hasattr(ag, name):

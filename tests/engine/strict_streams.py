@@ -67,7 +67,7 @@ class Stream:
         self.ptr = 0 if null else id(self)
         self.device_id = -1 if null else _here.device
         self.done = True
-        self.priority = priority
+        self.priority = min(max(priority, -5), 0)  # as CUDA does
         self._before = []
 
     @classmethod

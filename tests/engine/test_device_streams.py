@@ -97,6 +97,17 @@ def test_events():
     assert start.elapsed_time(end) == 1.0
 
 
+def test_time_is_asked_of_events_that_note_none():
+    timed, plain = streams.Event(BACKEND, enable_timing=True), streams.Event(BACKEND)
+    for event in (timed, plain):
+        event.record()
+    for start, end, which in ((timed, plain, "end"), (plain, timed, "start")):
+        with pytest.raises(
+            ValueError, match=f"no time was noted with the {which} event: make both of them with enable_timing=True"
+        ):
+            start.elapsed_time(end)
+
+
 def test_a_node_runs_on_the_stream_of_its_forward_op():
     side = streams.Stream(BACKEND)
     main = streams.default(BACKEND)
@@ -404,6 +415,24 @@ def test_the_words_of_the_warning_are_those_of_pytorchs_library():
         assert content.find(stream_mismatch.TEXT.encode()) >= 0
 
 
+# ----- what kernels found -----
+
+
+def test_what_was_found_on_any_stream_is_waited_for_before_it_is_copied(monkeypatch):
+    done, to_host = [], BACKEND.to_host
+    monkeypatch.setattr(BACKEND, "summing", True)
+    monkeypatch.setattr(BACKEND, "synchronize", lambda index=None: done.append(("waits for", index)))
+    monkeypatch.setattr(
+        BACKEND, "to_host", lambda array, blocking=True: done.append(("copies from", array.device.id)) or to_host(array)
+    )
+    words = []
+    for index in (1, 0):
+        with streams.Stream(BACKEND, index=index):
+            words.append(BACKEND.ask(ag.ones(3, device=f"strict:{index}")._a))
+    assert [found.total for found in BACKEND.answers(words)] == [3.0, 3.0]
+    assert done == [("waits for", 0), ("copies from", 0), ("waits for", 1), ("copies from", 1)]
+
+
 # ----- PyTorch's names -----
 
 
@@ -414,6 +443,9 @@ def test_streams_and_events_are_classes():
         assert not isinstance(stream, cuda.Stream)
     assert side.priority == -1
     assert CUDA.default_stream().priority == 0
+    assert CUDA.Stream.priority_range() == (0, -5)
+    assert side.stream_id == side.cuda_stream
+    assert CUDA.default_stream().stream_id == 0
     assert isinstance(side.record_event(), CUDA.Event)
     assert not isinstance(side.record_event(), cuda.Event)
     assert cuda.Stream | None  # in annotations

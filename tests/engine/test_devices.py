@@ -182,6 +182,7 @@ CALLS = {
     "a device twice": lambda t: t.ones(2).to("cpu", device="cpu"), "a dtype twice": lambda t: t.ones(2).to(t.float64, dtype=t.float64), "both": lambda t: t.ones(2).to("cpu", t.float64, dtype=t.float64),
     "a dtype and a device": lambda t: t.ones(2).to(t.float64, device="cpu"), "beside a tensor": lambda t: t.ones(2).to(t.ones(2), dtype=t.float64), "a flag for a dtype": lambda t: t.ones(2).to("cpu", True),
     "three flags": lambda t: t.ones(2).to(t.float64, True, False, True), "a number for a flag": lambda t: t.ones(2).to(t.float64, 1), "non_blocking": lambda t: t.ones(2).to("cpu", non_blocking=1),
+    "cpu, by place": lambda t: t.ones(2).cpu(t.preserve_format), "cpu, a number for a layout": lambda t: t.ones(2).cpu(memory_format=3),
     "copy": lambda t: t.ones(2).to("cpu", copy="a"), "module to two devices": lambda t: t.nn.Linear(1, 1).to("cpu", "cpu"), "module, copied": lambda t: t.nn.Linear(1, 1).to("cpu", copy=True),
     "module, copied by a flag": lambda t: t.nn.Linear(1, 1).to("cpu", t.float64, True, True), "module and a word": lambda t: t.nn.Linear(1, 1).to(foo=1), "module, dtype first": lambda t: t.nn.Linear(1, 1).to(t.float64, "cpu"),
     "module and a list": lambda t: t.nn.Linear(1, 1).to([1]), "module, a device twice": lambda t: t.nn.Linear(1, 1).to("cpu", device="cpu"), "cuda of the CPU": lambda t: t.ones(2).cuda("cpu"),
@@ -447,3 +448,18 @@ def test_the_version_that_is_needed_is_the_one_that_is_installed():
 def test_cupy_is_not_imported_by_itself():
     code = "import sys, agdbg_engine as ag; ag.zeros(2).to('cpu'); ag.device('cuda'); assert 'cupy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("wanted", [None, ag.preserve_format, ag.contiguous_format])
+def test_the_layout_of_a_copy_to_the_host(wanted):
+    here, there = ag.ones(2, 3).T, ag.ones(2, 3, device="strict").T
+    assert here.cpu(memory_format=wanted) is here  # as in PyTorch
+    with strict.allowed_host_reads():
+        assert there.cpu(memory_format=wanted).stride() == ((2, 1) if wanted is ag.contiguous_format else (1, 3))
+
+
+def test_a_device_of_pytorch_is_none_of_the_engine():
+    torch = pytest.importorskip("torch", reason="it is PyTorch's device that is given")
+    for call in (ag.device, lambda device: ag.zeros(2, device=device), ag.ones(2).to, ag.nn.Linear(1, 1).to):
+        with pytest.raises(TypeError, match="the device of another library, torch: give its name, 'cpu'"):
+            call(torch.device("cpu"))

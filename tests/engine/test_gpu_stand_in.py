@@ -5,8 +5,10 @@ GPU runs are sound need not wait for one.
 """
 
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,34 @@ def test_the_benchmark_says_what_it_lacks():
         AssertionError, match="nothing to measure: AssertionError: Torch not compiled with CUDA enabled"
     ):
         ran("benchmarks/gpu.py")
+
+
+def wheel_of(folder):
+    """A wheel of two packages, of which the second says where the first is from when a script or a test imports it."""
+    info = "agdbg-0.dist-info"
+    content = {
+        "agdbg/__init__.py": "",
+        "agdbg_engine/__init__.py": "import agdbg\nraise ImportError(f'agdbg is from {agdbg.__file__}')\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: agdbg\nVersion: 0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }  # fmt: skip
+    content[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in (*content, f"{info}/RECORD"))
+    with zipfile.ZipFile(folder / "agdbg-0-py3-none-any.whl", "w") as wheel:
+        for name, text in content.items():
+            wheel.writestr(name, text)
+
+
+def test_the_wheel_is_what_is_tested(tmp_path):
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    wheel_of(wheels)
+    report = tmp_path / "report.txt"
+    subprocess.run(
+        ["bash", "scripts/gpu_check.sh", "--wheels", str(wheels), str(report)], cwd=ROOT, timeout=400, check=False, capture_output=True,
+        env={**os.environ, "PYTHON": sys.executable, "SECONDS_ALLOWED": "400"},
+    )  # fmt: skip
+    found = report.read_text()
+    place = re.search(r"^tested: agdbg from (.*)/agdbg, agdbg_engine from \1/agdbg_engine$", found, re.MULTILINE)[1]
+    assert not ROOT.is_relative_to(place)
+    for part in ("First look", "Tests: not suite", "Tests: suite"):
+        assert f"agdbg is from {place}/agdbg/" in found.split(f"## {part}\n")[1].split("exit status")[0], part

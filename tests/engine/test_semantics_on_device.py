@@ -70,7 +70,7 @@ def test_on_the_strict_device(group):
 
 
 def pytest_with(*options):
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-n", "0", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "--no-header", "-n", "0", "-p", "no:cacheprovider", *options]
     environment = {**os.environ, "AGDBG_TEST_DEFAULT": "strict"}
     return subprocess.run(command, env=environment, cwd=HERE.parents[1], capture_output=True, text=True, timeout=400)
 

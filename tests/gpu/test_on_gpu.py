@@ -60,7 +60,7 @@ NUMBERS = np.array([0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 2.5, -7.25, 0.0])
 
 @pytest.mark.parametrize("file", SUITES)
 def test_suite(file):
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
     command += ["-k", SUITES[file]] if SUITES[file] else []
     command += ["-W", "default"]  # CuPy has warnings of its own
     if ("ops/" in file or "semantics_on" in file) and importlib.util.find_spec(

@@ -27,6 +27,10 @@ INDICES_ON_CPU = {"tensor_split"}
 """Ops that want their indices on the CPU, as PyTorch does, and refuse others."""
 
 
+FACTORIES = {"arange", "linspace", "logspace"}
+"""Ops whose samples name no device, so that they make tensors on the default one."""
+
+
 class DeviceCopier(Copier):
     """Arguments for the engine, tensors on ``device`` (made by ``put`` from NumPy's arrays)."""
 
@@ -63,7 +67,9 @@ def computed(case, device):
     others = Copier(engine) if case.name in INDICES_ON_CPU else copy
     args, kwargs = [copy(case.sample.input), *map(others, case.sample.args)], others(case.sample.kwargs)
     engine.manual_seed(0)
-    with contextlib.nullcontext() if device == "cpu" else engine.device(device):
+    # the samples of other factories name the device; in a `with` an op that makes a tensor beside no operand would pass
+    default = engine.device(device) if case.op.name in FACTORIES else contextlib.nullcontext()
+    with default:
         result = of_engine(case.op)(*args, **kwargs)
         results = leaves_of(result)
         differentiable = [x for x in results if x.requires_grad]

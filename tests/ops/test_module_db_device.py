@@ -57,9 +57,8 @@ def computed(cls, sample, training, device):
     """Results, gradients of inputs and parameters, buffers."""
     ag.manual_seed(0)
     made = Arguments("cpu")
-    module = (
-        cls(*made(sample.constructor_input.args), **made(sample.constructor_input.kwargs)).to(device).train(training)
-    )
+    module = cls(*made(sample.constructor_input.args), **made(sample.constructor_input.kwargs))
+    module.to(device, ag.float64).train(training)
     given = Arguments(device)
     results = leaves(module(*given(sample.forward_input.args), **given(sample.forward_input.kwargs)))
     wanted = [x for x in results if x.requires_grad]

@@ -173,3 +173,23 @@ def test_fractional_pooling_with_given_samples():
         results.append((y.detach().numpy(), i.numpy(), x.grad.numpy(), z.numpy(), j.numpy()))
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(b, a)
+
+
+@pytest.mark.parametrize("lead", [(), (1,), (2,)], ids=str)
+@pytest.mark.parametrize("shape", [(0, 4, 3), (1, 4, 3), (3, 4, 3), (3, 3, 3), (3, 4, 2), (4, 3)], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_random_numbers_that_are_given_for_a_larger_batch(lead, shape, dtype):
+    rng = np.random.default_rng(0)
+    x, numbers = rng.standard_normal((*lead, 4, 5, 5, 5)), rng.random(shape)
+
+    def pooled(library):
+        given = library.from_numpy(numbers).to(getattr(library, dtype))
+        return library.nn.functional.fractional_max_pool3d(library.from_numpy(x), 2, 2, _random_samples=given).tolist()
+
+    found = []
+    for library in (torch, engine):
+        try:
+            found.append(pooled(library))
+        except RuntimeError as error:
+            found.append(str(error).splitlines()[0])
+    assert found[0] == found[1]

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from .. import several, streams
 from ..backends import Backend
 
+_BEYOND = 1000
+"""More than there are priorities."""
+
 
 class OfBackend(type):
     """Their type: whatever is of that ``kind`` (a stream, an event) and of the ``backend`` is an instance, whoever made it."""
@@ -47,6 +50,12 @@ def types_of(backend: Backend, index_of: Callable[[Any], int]) -> Types:
 
         def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
             super().__init__(backend, priority=priority, index=index_of(device))
+
+        @staticmethod
+        def priority_range() -> tuple[int, int]:
+            """The lowest priority and the highest that there are: CUDA brings others between these."""
+            low, high = (streams.Stream(backend, priority=asked).priority for asked in (_BEYOND, -_BEYOND))
+            return low, high
 
     class ExternalStream(streams.Stream, metaclass=OfBackend):
         """A queue that another library has made, by its address; it must outlive this object."""

@@ -56,6 +56,8 @@ def to(
         if source != place:
             if target != self.dtype and (target.kind != "f" or self.dtype.kind != "f"):
                 self = to(self, dtype=target)
+            if memory_format is contiguous_format:
+                self = contiguous(self)
             moved: Tensor = graph.to_device(self, place, target, source, self.dtype, not non_blocking)  # type: ignore[attr-defined]  # a row
             return moved
     if target == self.dtype:

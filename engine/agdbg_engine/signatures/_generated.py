@@ -1007,7 +1007,6 @@ Tensor.cosh_ -
 Tensor.count_nonzero int? dim=None
 Tensor.count_nonzero int[] dim
 Tensor.cov *, int correction=1, Tensor? fweights=None, Tensor? aweights=None
-Tensor.cpu 
 Tensor.cross Tensor other, int? dim=None
 Tensor.cuda Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
 Tensor.cummax int dim
@@ -1513,6 +1512,7 @@ Tensor.byte *, MemoryFormat? memory_format=None
 Tensor.bool *, MemoryFormat? memory_format=None
 Tensor.cfloat *, MemoryFormat? memory_format=None
 Tensor.cdouble *, MemoryFormat? memory_format=None
+Tensor.cpu *, MemoryFormat? memory_format=None
 Tensor.contiguous *, MemoryFormat? memory_format=None
 Tensor.nonzero *, bool as_tuple=False
 nonzero Tensor input, *, bool as_tuple=False

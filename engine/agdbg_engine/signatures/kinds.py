@@ -219,4 +219,6 @@ def type_name(value: Any) -> str:
         return "torch.dtype"
     if kind.__module__.startswith(_PACKAGE) and kind.__name__ in ("device", "memory_format", "Size"):
         return f"torch.{kind.__name__}"
+    if kind.__name__ == "device":
+        return f"the device of another library, {kind.__module__}: give its name, '{value}'"
     return f"numpy.{kind.__name__.rstrip('_')}" if kind.__module__ == "numpy" else kind.__name__

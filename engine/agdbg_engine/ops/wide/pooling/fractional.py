@@ -85,13 +85,25 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     if samples is None:
         lead = (1, *x.shape[:-k]) if x.ndim == k + 1 else x.shape[:-k]
         samples = wrap(generator(None, x._a).random((*lead, k)).astype(x.dtype))
-    elif tuple(samples.shape[-2:]) != (x.shape[-k - 1], k):
-        what = "size(1) equals to input channel size" if samples.shape[-1] == k else f"size(2) equals to {k}"
-        raise shape_error(f"Expect _random_samples.{what}.")
-    elif samples.dtype != x.dtype:
-        raise RuntimeError("Expect _random_samples to have the same dtype as input")
-    values, indices = getattr(graph, f"{op}_raw")(x, kernel, size, samples._a)
+    else:
+        _check_samples(samples, x, k)
+    batch = 1 if x.ndim == k + 1 else len(x)
+    values, indices = getattr(graph, f"{op}_raw")(x, kernel, size, samples._a[:batch])
     return values, indices
+
+
+def _check_samples(samples: Tensor, x: Tensor, k: int) -> None:
+    """Refuse random numbers (batch, channels, k) of another kind, or for fewer or other planes."""
+    if samples.dtype != x.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise shape_error(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    if samples.shape[0] < (1 if x.ndim == k + 1 else len(x)):
+        raise shape_error("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != x.shape[-k - 1]:
+        raise shape_error("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != k:
+        raise shape_error(f"Expect _random_samples.size(2) equals to {k}; got {samples.shape[2]}.")
 
 
 @public("nn.functional")

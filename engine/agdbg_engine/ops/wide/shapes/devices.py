@@ -38,9 +38,9 @@ op("pin_memory(self)", "PinMemoryBackward0", self="g", alias="self", jvp="pin_me
 
 
 @public("Tensor")
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """This tensor in main memory; itself where it is there."""
-    return self.to("cpu")
+    return self.to("cpu", memory_format=memory_format)
 
 
 @public("Tensor")
@@ -49,4 +49,4 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
     given = Device("cuda" if device is None else device)
     if given.type == "cpu":
         raise RuntimeError("Invalid device, must be cuda device")
-    return self.to(resolved(given), non_blocking=non_blocking)
+    return self.to(resolved(given), non_blocking=non_blocking, memory_format=memory_format)
