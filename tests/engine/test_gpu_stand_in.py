@@ -66,11 +66,11 @@ def test_the_benchmark_says_what_it_lacks():
 
 
 def wheel_of(folder):
-    """A wheel of two packages, of which the second says where the first is from when a script or a test imports it."""
+    """A wheel of two packages that cannot be imported; the error says where ``agdbg`` is from."""
     info = "agdbg-0.dist-info"
     content = {
-        "agdbg/__init__.py": "",
-        "agdbg_engine/__init__.py": "import agdbg\nraise ImportError(f'agdbg is from {agdbg.__file__}')\n",
+        "agdbg/__init__.py": "raise ImportError(f'agdbg is from {__file__}')\n",
+        "agdbg_engine/__init__.py": "import agdbg\n",
         f"{info}/METADATA": "Metadata-Version: 2.1\nName: agdbg\nVersion: 0\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }  # fmt: skip
