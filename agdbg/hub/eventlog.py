@@ -107,7 +107,15 @@ def _finished(facts: Facts, row: int, words: list[int]) -> _Line:
     found = facts.pass_of(words[1])
     site = found.site if found is not None else Site("", 0)
     kind = "pass finished" if words[2] == Outcome.OK else "pass failed"
-    return kind, f"pass {words[1]}: {counted(words[3], 'node')} ran", 0, site
+    failed = 0 if found is None or words[2] == Outcome.OK else _failures(facts, found.row, row, words[1])
+    return kind, f"pass {words[1]}: {counted(words[3], 'node')} ran{f', {failed} failed' if failed else ''}", 0, site
+
+
+def _failures(facts: Facts, start: int, end: int, pass_id: int) -> int:
+    """How many nodes failed in a pass, which are runs of it too."""
+    runs = facts.rows(Kind.RAN)
+    records = facts.trace.records[runs[np.searchsorted(runs, start) : np.searchsorted(runs, end)]]
+    return int(np.count_nonzero((records[:, 2] == np.uint64(pass_id)) & (records[:, 6] == Outcome.ERROR)))
 
 
 def _bump(facts: Facts, row: int, words: list[int]) -> _Line:

@@ -288,3 +288,24 @@ def test_a_folded_row_in_any_width():
         text = "".join(text for text, _ in fit(row_pieces(row, None, False, columns, width), width))
         assert text.startswith("   │ ● ▸ 150 \N{MULTIPLICATION SIGN} b"), text
         assert ":3" in text
+
+
+def test_deeper_a_loop_that_is_one_row_is_opened(shown):
+    """Also at the next depth what the loop repeats is one row, under another name."""
+    all_of_it, each = [(0, 12, 2, "2 × GPT")], [(0, 6, 0, "GPT"), (6, 12, 0, "GPT")]
+
+    def stretches(folds):
+        return None if not folds or not folds["depth"] else each if 0 in folds["opened"] else all_of_it
+
+    async def script(screen):
+        screen.hub.stretches = stretches
+        await screen.until(lambda: screen.app.lanes.selected is not None)
+        await screen.press("{")
+        await screen.until(lambda: screen.app.lanes.row_count == 1)
+        for _ in range(3):  # at the deepest it stays open, or is opened further
+            await screen.press(">")
+            await screen.until(lambda: screen.app.lanes.row_count >= 2)
+        await screen.press("<")
+        await screen.until(lambda: screen.app.lanes.row_count == 1)
+
+    drive(shown, script)

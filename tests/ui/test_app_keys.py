@@ -337,10 +337,21 @@ def test_every_action_of_the_table_exists(shown):
 
 
 def test_no_key_is_there_twice_and_none_is_one_that_tmux_or_a_shell_takes():
-    keys = [key for binding in bindings() if not binding.priority for key in binding.key.split(",")]
-    assert {binding.key for binding in bindings() if binding.priority} <= set(keys)
+    keys = [key for binding in bindings() for key in binding.key.split(",")]
     assert len(keys) == len(set(keys))
-    taken = {"ctrl+b", "ctrl+a", "ctrl+s", "ctrl+c", "ctrl+z", "ctrl+d", "ctrl+j", "ctrl+m", "ctrl+i", "ctrl+h"}
+    taken = {
+        "ctrl+b",
+        "ctrl+a",
+        "ctrl+s",
+        "ctrl+c",
+        "ctrl+z",
+        "ctrl+d",
+        "ctrl+q",
+        "ctrl+j",
+        "ctrl+m",
+        "ctrl+i",
+        "ctrl+h",
+    }
     assert not taken.intersection(keys)
     assert not any(key.startswith("alt") for key in keys)
 
@@ -440,3 +451,26 @@ def test_without_a_program_it_is_the_place_in_the_recording(shown):
         assert screen.app.lanes.selected["row"] == 8
 
     drive(shown, script)
+
+
+def test_when_the_program_has_ended_nothing_is_offered_that_is_about_what_comes():
+    def offered(life, stop):
+        return {key.label for key in keys_of(View(life, stop=stop), 500)}
+
+    place = Stop(1, "step", "in the recording: its end, after pass 1")
+    assert {"next", "continue", "break", "pause"} - offered("ended", None) == {"continue", "break", "pause"}
+    for life in ("ended", "trace", "stopped"):
+        assert {"next", "back", "continue", "break"} <= offered(life, place)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_a_note_does_not_hide_the_line_of_keys(shown, size):
+    async def script(screen):
+        await screen.stop(6)
+        last = screen.lines()[-1]
+        assert "next" in last
+        screen.app.say("a note")
+        await screen.until(lambda: "a note" in screen.text)
+        assert screen.lines()[-1] == last
+
+    drive(shown, script, size=size)

@@ -104,7 +104,6 @@ APP = {
     "ctrl+p": ((), over(Palette)),
     "question_mark": ((), over(HelpScreen)),
     "q": ((), over(Question)),
-    "ctrl+q": ((), over(Question)),
 }
 
 
@@ -131,3 +130,17 @@ def test_a_key_of_the_app(shown, monkeypatch, key):
         await screen.until(lambda: is_done(screen))
 
     drive(shown, script, size=(120, 40), prepare=found)
+
+
+@pytest.mark.parametrize("state", ["stopped", "ended"])
+def test_the_keys_of_flow_control_do_nothing(shown, state):
+    async def script(screen):
+        await STATES["stopped"].script(screen)
+        if state == "ended":
+            screen.hub.end()
+            await screen.settle()
+        before = screen.text
+        await screen.press("ctrl+q", "ctrl+s", "ctrl+q")
+        assert screen.app.is_running and screen.text == before
+
+    drive(shown, script)

@@ -80,7 +80,6 @@ def test_every_binding_of_the_app_is_a_key_of_the_page():
         "colon": ":",
         "question_mark": "?",
         "tab": "Tab",
-        "ctrl+q": "Ctrl+Q",
         "ctrl+p": "Ctrl+P",
         "ctrl+e": "Ctrl+E",
         **NAMES,

@@ -134,7 +134,7 @@ def test_quitting_while_a_graph_is_written(shown, tmp_path):
         screen.app.screen.query_one("Input").value = str(tmp_path / "graph.svg")
         await screen.press("enter")
         await screen.until(lambda: "writing …" in screen.text)
-        await screen.press("ctrl+q")
+        await screen.press("escape", "q")
         await screen.until(lambda: "What becomes of it?" in screen.text)
         assert list(tmp_path.iterdir()) == []
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 from textual.widgets import Input
@@ -59,7 +59,7 @@ _PATIENCE_S = 3.0
 _RUNNING = "the program runs; z stops it at its next node"
 
 
-class AgdbgApp(PaneApp):
+class AgdbgApp(PaneApp, inherit_bindings=False):
     """The debugger on the terminal.
 
     Args:
@@ -74,7 +74,8 @@ class AgdbgApp(PaneApp):
     CSS_PATH = "agdbg.tcss"
     TITLE = "agdbg"
     COMMANDS: ClassVar[set[Any]] = {KeyCommands}
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    #: All that there are: Textual's own would quit by ctrl+q, with which a terminal goes on that was stopped.
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(), Binding("ctrl+c", "help_quit", show=False, system=True)]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 (mypy sees no ClassVar in the base)
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_ROWS, "-tall")]  # noqa: RUF012 (as above)
 
@@ -365,11 +366,10 @@ class AgdbgApp(PaneApp):
             self._resizing.ask()
 
     def _raise_notes(self) -> None:
-        """Notes stand above the prompt and the line of keys; on a small screen over that line, where they hide nothing else."""
-        keys = 0 if self.screen.has_class("-narrow") else 1
+        """Notes stand above the prompt and the line of keys."""
         prompt = self.prompt.outer_size.height if self.prompt.has_class("-open") else 0
         for rack in self.query(ToastRack):
-            rack.styles.margin = (0, 0, prompt + (1 if prompt else keys), 0)
+            rack.styles.margin = (0, 0, prompt + 1, 0)
 
     async def _tell_size(self) -> None:
         size = self.panes.terminal_size()

@@ -61,8 +61,13 @@ class Folding:
 
     async def _to_depth(self, depth: int) -> None:
         lanes = self._app.lanes
-        was_folded = lanes.is_folded
-        await self._ask(await self._row_of_cursor(), "keep", folds_at(depth))
+        was_folded, rows, was_at = lanes.is_folded, lanes.row_count, lanes.folds["depth"]
+        row = await self._row_of_cursor()
+        await self._ask(row, "keep", folds_at(depth))
+        before = 0
+        while depth > was_at > 0 and before < lanes.row_count <= rows:
+            before = lanes.row_count  # deeper is to show more, and what repeats itself is one row again at each depth
+            await self._ask(row, "unfold", lanes.folds)
         now = lanes.folds["depth"]
         unfolded = "all is unfolded" if was_folded else "nothing was folded"
         self._app.say(f"folded at depth {now} of {self._deepest}" if now else unfolded)

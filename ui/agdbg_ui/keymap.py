@@ -102,7 +102,7 @@ _ROWS = {
         ("ctrl+e", "edit", "edit", "$EDITOR at the line of the source pane"),
         ("ctrl+p", "command_palette", "palette", "all that the keys do, to search in"),
         ("question_mark", "help", "keys", "this page"),
-        ("q,ctrl+q", "quit", "quit", "quit; asks what becomes of a running program"),
+        ("q", "quit", "quit", "quit; asks what becomes of a running program"),
     ),
 }
 #: How keys are written whose names are no characters.
@@ -121,8 +121,8 @@ _FOOTER = {
 
 
 def _shown(keys: str) -> str:
-    """The keys as the screen names them; ctrl+q is told elsewhere."""
-    return " ".join(_SHOWN.get(key, key) for key in keys.split(",") if key != "ctrl+q")
+    """The keys as the screen names them."""
+    return " ".join(_SHOWN.get(key, key) for key in keys.split(","))
 
 
 KEYS = [
@@ -133,9 +133,8 @@ KEYS = [
 
 
 def bindings() -> list[Binding]:
-    """Bindings of the app. Of the keys with ctrl none is tmux's prefix or stops the terminal's flow."""
-    usual = [Binding(key.keys, key.action, key.help, show=False) for key in KEYS if key.action]
-    return [*usual, Binding("ctrl+q", "quit", show=False, priority=True)]  # from whatever lies over the screen as well
+    """Bindings of the app. Of the keys with ctrl none is tmux's prefix, or stops the terminal's flow or lets it go on."""
+    return [Binding(key.keys, key.action, key.help, show=False) for key in KEYS if key.action]
 
 
 def groups() -> dict[str, list[Key]]:

@@ -15,6 +15,8 @@ from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.work import Work
 
 _KEY = "bold $text-accent"
+#: They are about what comes.
+_OF_A_RUN = ("step('continue')", "breakpoint")
 #: While a line for the program is typed; `action` is one of the input line.
 TYPING = [
     Key("enter", "Enter", "submit", "send", 0, DO, "send the line"),
@@ -40,6 +42,8 @@ def _candidates(view: View) -> list[Key]:
 def _works(key: Key, view: View) -> bool:
     if not key.label:
         return False
+    if view.life == "ended" and view.stop is None and key.action in _OF_A_RUN:
+        return False  # nothing can come to them any more; at a place in the recording they are of use again
     if key.action.startswith("step("):
         return view.stop is not None or view.life in ("ended", "trace")
     if key.action == "pause":
