@@ -258,6 +258,9 @@ def test_events_in_pages(recording):
     history = history_of(recording)
     body = history.events(0, 1000)
     kinds = [each["kind"] for each in body["events"]]
+    number = history.timeline(0, 0)["pass"]
+    assert body["events"][-1]["text"] == f"pass {number}: 1 node ran, 1 failed"
+    assert history.timeline(0, 0)["total"] == 2  # the node that failed is a run too
     assert kinds[-3:] == ["pass started", "error", "pass failed"] and {"cut", "write"} <= set(kinds)
     assert [each["index"] for each in body["events"]] == list(range(body["total"]))
     assert history.events(1, 2)["events"] == body["events"][1:3]

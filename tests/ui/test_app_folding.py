@@ -292,7 +292,7 @@ def test_a_folded_row_in_any_width():
 
 def test_deeper_a_loop_that_is_one_row_is_opened(shown):
     """Also at the next depth what the loop repeats is one row, under another name."""
-    all_of_it, each = [(0, 12, 2, "2 × GPT")], [(0, 6, 0, "GPT"), (6, 12, 0, "GPT")]
+    all_of_it, each = [(0, 12, 2, "twice GPT")], [(0, 6, 0, "GPT"), (6, 12, 0, "GPT")]
 
     def stretches(folds):
         return None if not folds or not folds["depth"] else each if 0 in folds["opened"] else all_of_it

@@ -3,35 +3,39 @@
 import asyncio
 import os
 import signal
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import pytest
+from agdbg_tests_classes import all_of_the_ui
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual.binding import Binding
+from textual.keys import _character_to_key
 
 from agdbg.hub.starting import start_hub
 from agdbg.protocol.async_client import AsyncClient
+from agdbg_ui import editor
 from agdbg_ui.app import AgdbgApp
-from agdbg_ui.keymap import bindings
-from agdbg_ui.widgets.boxes import Boxes
-from agdbg_ui.widgets.findings import FindingsPane
-from agdbg_ui.widgets.inspector import Inspector
-from agdbg_ui.widgets.rows import Rows
-from agdbg_ui.widgets.source import SourcePane
-from agdbg_ui.widgets.stops import StopsPane
+from agdbg_ui.widgets.program_input import ProgramInput
 
 pytestmark = pytest.mark.painted
 
 PATIENCE_S = 60.0
-PANES = (Rows, Inspector, SourcePane, FindingsPane, StopsPane, Boxes)
-KEYS = sorted(
-    {key for binding in bindings() for key in binding.key.split(",")}
-    | {key for pane in PANES for binding in pane.BINDINGS for key in binding.key.split(",")}
-)
+
+
+def keys_of(cls):
+    """The keys that a class of the UI binds itself."""
+    own = vars(cls).get("BINDINGS", ())
+    keys = [each.key if isinstance(each, Binding) else each[0] for each in own]
+    return {key for each in keys for key in each.split(",")}
+
+
+#: All that the app, its screens and its panes bind, however many there are.
+KEYS = sorted(set().union(*map(keys_of, {AgdbgApp, *all_of_the_ui()})))
+#: What is typed where there is a line for it, and is keys elsewhere: of commands, of Python, of none of them.
+TEXTS = ["help", "1 + 1", "grad * 0", "break *", "view boxes", "(", "ü漢", "17"]
 #: Keys that are all there before the first of them is handled; the palette lies over the screen before those that follow.
 BURSTS = [("ctrl+p", *keys) for keys in (("enter", "enter"), ("escape", "escape"), ("enter", "escape", "n"))]
-#: Leaving ends the run early, and what these type goes to the program.
-LEAVING = {"q", "ctrl+q", "i", "ctrl+e"}
 SCRIPT = """\
 import agdbg_engine as ag
 
@@ -53,9 +57,26 @@ async def burst(screen, keys):
     await screen.at_once(*keys[1:])
 
 
+@pytest.fixture(autouse=True)
+def no_editor(monkeypatch):
+    """ctrl+e: the editor ends at once."""
+    monkeypatch.setattr(editor, "command", lambda path, line: ["true"])
+    monkeypatch.setattr(editor, "run", lambda path, line: "")
+    monkeypatch.setattr(AgdbgApp, "suspend", lambda self: nullcontext())
+
+
+def typed(text):
+    return [_character_to_key(each) for each in text]
+
+
+def test_the_keys_are_those_of_all_screens_and_panes():
+    assert {"q", "i", "ctrl+e", "tab", "l", "a", "space", "question_mark", "equals_sign"} <= set(KEYS)
+    assert keys_of(ProgramInput) <= set(KEYS) and len(KEYS) > 60
+
+
 @settled
 @given(
-    st.lists(st.sampled_from([*KEYS, *BURSTS]), min_size=5, max_size=30),
+    st.lists(st.sampled_from([*KEYS, *BURSTS, *map(typed, TEXTS)]), min_size=5, max_size=30),
     st.sampled_from([(80, 24), (220, 60), (41, 11)]),
 )
 def test_no_keys_end_it_by_a_mistake(new_app, on_screen, tmp_path, monkeypatch, keys, size):
@@ -70,7 +91,10 @@ def test_no_keys_end_it_by_a_mistake(new_app, on_screen, tmp_path, monkeypatch, 
             for key in keys:
                 if not app.is_running:
                     break
-                await (pilot.press(key) if isinstance(key, str) else burst(screen, key))
+                if isinstance(key, tuple):
+                    await burst(screen, key)
+                else:
+                    await pilot.press(*([key] if isinstance(key, str) else key))
             await pilot.pause()
         return app
 
@@ -89,8 +113,10 @@ def runtime(tmp_path, monkeypatch):
 
 
 @settings(parent=settled, max_examples=5)
-@given(st.lists(st.sampled_from([key for key in KEYS if key not in LEAVING]), min_size=10, max_size=40))
-def test_no_keys_change_the_result_of_the_program(runtime, keys):
+@given(st.lists(st.sampled_from([*([key] for key in KEYS), *map(typed, TEXTS)]), min_size=10, max_size=40))
+def test_no_keys_change_the_result_of_the_program(runtime, monkeypatch, keys):
+    """But those that ask for that: to kill it, to interrupt it, to set a gradient."""
+    monkeypatch.setattr(AgdbgApp, "_finish", lambda app, answer: None)  # whoever leaves stays here
     (runtime / "train.py").write_text(SCRIPT)
     (runtime / "result").unlink(missing_ok=True)
     started = start_hub()
@@ -106,8 +132,10 @@ def test_no_keys_change_the_result_of_the_program(runtime, keys):
             async with asyncio.timeout(PATIENCE_S):
                 while app.session is None or app.session.view.stop is None:
                     await pilot.pause(0.01)
-            for key in keys:
-                await pilot.press(key)
+            for key in (each for group in keys for each in group):
+                interrupts = key == "ctrl+c" and isinstance(app.focused, ProgramInput)
+                sets = key == "enter" and app.prompt.asks_for("set")
+                await pilot.press("escape" if interrupts or sets else key)
             assert app.is_running
             async with asyncio.timeout(PATIENCE_S):
                 await app.session._backend.request("agdbg/control", take=True)
