@@ -158,6 +158,12 @@ def test_poisson_numbers():
         assert str(ag.poisson(numbers(PLACE, 3).detach().abs()).device) == PLACE
 
 
+def test_weights_of_a_sampler_lie_on_a_device():
+    sampler = ag.utils.data.WeightedRandomSampler(ag.tensor([0.0, 1.0, 0.0], device=PLACE), 4)
+    with strict.allowed_host_reads():
+        assert list(sampler) == [1] * 4
+
+
 def test_medians_of_integers_behind_a_mask():
     """Whether a row has none at all is read: that is an error."""
     x = classes(PLACE, 4, 3)

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ...creation import as_tensor
+from ...device import CPU, moved
 from ...random import Generator
 from ...random import generator as numbers
 
@@ -100,7 +101,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        weights = self.weights._a
+        weights = moved(self.weights._a, CPU)
         drawn = numbers(self.generator).choice(
             len(weights), self.num_samples, self.replacement, weights / weights.sum()
         )
