@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import agdbg_engine as ag
+from agdbg_engine import streams
 
 F = ag.nn.functional
 METHODS = ("astype", "copy", "sum", "mean", "max", "min", "prod", "all", "any", "argmax", "take", "fill", "__setitem__")
@@ -132,3 +133,18 @@ def test_a_step_of_an_optimizer_is_one_kernel_a_parameter(name, launched):
     assert len(launched) == 1
     np.testing.assert_allclose(found, steps("cpu").detach().numpy(), rtol=1e-12)
     assert launched == []
+
+
+def test_what_was_found_on_any_stream_is_waited_for_before_it_is_copied(monkeypatch):
+    backend, done, to_host = strict.BACKEND, [], strict.BACKEND.to_host
+    monkeypatch.setattr(backend, "summing", True)
+    monkeypatch.setattr(backend, "synchronize", lambda index=None: done.append(("waits for", index)))
+    monkeypatch.setattr(
+        backend, "to_host", lambda array, blocking=True: done.append(("copies from", array.device.id)) or to_host(array)
+    )
+    words = []
+    for index in (1, 0):
+        with streams.Stream(backend, index=index):
+            words.append(backend.ask(ag.ones(3, device=f"strict:{index}")._a))
+    assert [found.total for found in backend.answers(words)] == [3.0, 3.0]
+    assert done == [("waits for", 0), ("copies from", 0), ("waits for", 1), ("copies from", 1)]

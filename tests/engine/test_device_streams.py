@@ -415,24 +415,6 @@ def test_the_words_of_the_warning_are_those_of_pytorchs_library():
         assert content.find(stream_mismatch.TEXT.encode()) >= 0
 
 
-# ----- what kernels found -----
-
-
-def test_what_was_found_on_any_stream_is_waited_for_before_it_is_copied(monkeypatch):
-    done, to_host = [], BACKEND.to_host
-    monkeypatch.setattr(BACKEND, "summing", True)
-    monkeypatch.setattr(BACKEND, "synchronize", lambda index=None: done.append(("waits for", index)))
-    monkeypatch.setattr(
-        BACKEND, "to_host", lambda array, blocking=True: done.append(("copies from", array.device.id)) or to_host(array)
-    )
-    words = []
-    for index in (1, 0):
-        with streams.Stream(BACKEND, index=index):
-            words.append(BACKEND.ask(ag.ones(3, device=f"strict:{index}")._a))
-    assert [found.total for found in BACKEND.answers(words)] == [3.0, 3.0]
-    assert done == [("waits for", 0), ("copies from", 0), ("waits for", 1), ("copies from", 1)]
-
-
 # ----- PyTorch's names -----
 
 
