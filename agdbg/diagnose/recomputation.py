@@ -78,11 +78,12 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
             _first(case, told),
             "certain",
         )
-    pairs = twins(case, told)
-    state = _state(case, pairs)
+    ways = twins(case, told)
+    state = _state(case, ways[0]) if ways else None
     if state is not None:
-        return _made(told, call, _state_words(case, state, lines), _state_evidence(state), "certain")
-    written = rewritten(case, told) if not pairs else []
+        sure: Certainty = "certain" if all(_state(case, each) is not None for each in ways) else "likely"
+        return _made(told, call, _state_words(case, state, lines), _state_evidence(state), sure)
+    written = rewritten(case, told) if not ways else []
     if written:
         node, bump, save = written[0]
         again = case.facts.node(node)
@@ -90,8 +91,8 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
             state = _Stateful(again, again, save.slot, save.storage, [bump])
             words = f"{_state_words(case, state, lines)}, and by each run"
             return _made(told, call, words, _state_evidence(state)[1:], "certain")
-    other = _other_values(case, pairs)
-    if other is not None:
+    other = _other_values(case, ways[0]) if ways else None
+    if other is not None and all(_other_values(case, each) is not None for each in ways[1:]):
         return _made(told, call, *_other_words(*other, lines), "likely")
     return None
 
@@ -161,7 +162,7 @@ def _state_words(case: Case, state: _Stateful, lines: Lines) -> str:
     wrote = state.since[-1] if state.since else None
     by = f" by {wrote.op.name or 'a write'}{lines.at(wrote.site)}" if wrote is not None else ""
     return (
-        f"{what} of {op_words(state.again)}{lines.at(state.again.site)} was changed in place{by} between the two runs"
+        f"{what} of {op_words(state.first)}{lines.at(state.first.site)} was changed in place{by} between the two runs"
     )
 
 
@@ -175,7 +176,7 @@ def _state_evidence(state: _Stateful) -> tuple[Evidence, ...]:
 
 def _other_words(first: NodeFact, again: NodeFact, lines: Lines) -> tuple[str, tuple[Evidence, ...]]:
     """The cause and the lines, of an op with another result: random numbers, where its function draws some."""
-    what = f"the first op with another result is {op_words(again)}{lines.at(again.site)}"
+    what = f"the first op with another result is {op_words(first)}{lines.at(first.site)}"
     runs = (
         Evidence("first run", first.site, f"{op_words(first)} gave one result"),
         Evidence("second run", again.site, "gave another result than before"),

@@ -6,28 +6,32 @@ from agdbg.diagnose.case import Case
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind
 from agdbg.record.facts import BumpFact, SaveFact
 from agdbg.record.index import Rows
+from agdbg.record.lookup import Site
 from agdbg.record.rare import RecomputeFact
 
 Twins = list[tuple[int, int]]
 _HIGH, _LEAF = np.uint64(32), np.uint64(ACCUMULATE_SEQUENCE)
-#: How many nodes the recomputation may have stopped early by.
+#: How many nodes before the one that backward needed the recomputation may have stopped.
 SLACK = 4
 #: Writes of one run that are looked at.
 WRITES = 200
+#: The node of a re-entrant checkpoint, whose first run builds none of its own.
+REENTRANT = "CheckpointFunctionBackward"
 
 
-def twins(case: Case, told: RecomputeFact) -> Twins:
-    """Pairs of nodes, (first run, recomputation), in the order in which they were built.
+def twins(case: Case, told: RecomputeFact) -> list[Twins]:
+    """Pairs of nodes, (first run, recomputation), in the order in which they were built; the likeliest pairs first.
 
-    Backward needed ``told.node`` first, so the two runs are laid beside each other from there backwards, as long as line
-    and op agree.
+    The first run built ``told.node`` and nothing else since the pass before it, and the recomputation builds the same from its
+    beginning on. Where a function repeats itself, as blocks of one kind do, that fits in several ways: what is to be said of
+    the two runs has to hold for each of them.
     """
-    again = _built(case, _begun(case, told), told.row, told.row)
     node = case.facts.node(told.node)
-    if node is None or not len(again):
+    if node is None or node.op.name == REENTRANT:
         return []
-    first = _built(case, max(0, node.row - 64 * (len(again) + SLACK)), node.row + 1, told.row)
-    return _aligned(case, first, again)
+    again = _built(case, _begun(case, told.row), told.row)
+    first = _built(case, _begun(case, node.row), node.row + 1)
+    return _fitting(case, first, again, told.site) if len(again) else []
 
 
 def rewritten(case: Case, told: RecomputeFact) -> list[tuple[int, BumpFact, SaveFact]]:
@@ -40,9 +44,9 @@ def rewritten(case: Case, told: RecomputeFact) -> list[tuple[int, BumpFact, Save
     if not calls:
         return []
     before = {(each.storage, each.site) for each in _bumps(case, calls[0], born)}
-    begun = _begun(case, told)
+    begun = _begun(case, told.row)
     again = {each.storage: each for each in _bumps(case, begun, told.row) if (each.storage, each.site) in before}
-    nodes = case.facts.trace.records[_built(case, begun, told.row, told.row), 1].tolist() if again else []
+    nodes = case.facts.trace.records[_built(case, begun, told.row), 1].tolist() if again else []
     saves = [(number, save) for number in nodes if (node := case.facts.node(number)) for save in node.saves]
     return [(n, again[s.storage], s) for n, s in saves if s.storage in again and s.version >= again[s.storage].new]
 
@@ -56,40 +60,46 @@ def _bumps(case: Case, start: int, end: int) -> list[BumpFact]:
     return [each for bumps in found for each in bumps if start < each.row < end]
 
 
-def _begun(case: Case, told: RecomputeFact) -> int:
-    """The row after which the recomputation began: what its thread told last of the pass itself."""
+def _begun(case: Case, row: int) -> int:
+    """The row after which a run began that was going on at a row: what its thread told last of a pass."""
     records = case.facts.trace.records
     last = -1
     for kind in (Kind.RAN, Kind.PASS_STARTED, Kind.RECOMPUTED):
         rows = case.facts.rows(kind)
-        before = rows[: rows.searchsorted(told.row)][-256:]
-        mine = before[records[before, 0] >> _HIGH == records[told.row, 0] >> _HIGH]
+        before = rows[: rows.searchsorted(row)][-256:]
+        mine = before[records[before, 0] >> _HIGH == records[row, 0] >> _HIGH]
         last = max(last, int(mine[-1]) if len(mine) else -1)
     return last
 
 
-def _built(case: Case, start: int, end: int, like: int) -> Rows:
-    """The rows of the births between two rows in the thread of a third, leaves left out."""
+def _built(case: Case, start: int, end: int) -> Rows:
+    """The rows of the births between two rows in the thread of the last one, leaves left out."""
     records = case.facts.trace.records
     rows = case.facts.rows(Kind.BORN)
     rows = rows[rows.searchsorted(start) : rows.searchsorted(end)]
-    mine = (records[rows, 0] >> _HIGH == records[like, 0] >> _HIGH) & (records[rows, 2] != _LEAF)
+    mine = (records[rows, 0] >> _HIGH == records[end - 1, 0] >> _HIGH) & (records[rows, 2] != _LEAF)
     found: Rows = rows[mine]
     return found
 
 
-def _aligned(case: Case, first: Rows, again: Rows) -> Twins:
+def _fitting(case: Case, first: Rows, again: Rows, call: Site) -> list[Twins]:
+    """All ways to lay the recomputation beside the first run so that it holds the last node of that, or stops just before."""
     records = case.facts.trace.records
-    here, there = records[first, 3].tolist(), records[again, 3].tolist()
+    first = first[-len(again) - SLACK :]
+    here, there = records[first, 3], records[again, 3]
     ids, others = records[first, 1].tolist(), records[again, 1].tolist()
-    for back in range(min(SLACK, len(here))):
-        pairs: Twins = []
-        at = len(here) - 1 - back
-        for k in range(len(there) - 1, -1, -1):
-            if at < 0 or here[at] != there[k]:
-                break
-            pairs.append((ids[at], others[k]))
-            at -= 1
-        if pairs:
-            return pairs[::-1]
-    return []
+    meant = (
+        len(here) - 1 - len(there)
+    )  # it stops at what the last node saves, which is as a rule what backward needs first
+    found = []
+    for start in sorted(range(len(here)), key=lambda start: abs(start - meant)):
+        both = zip(here[start:].tolist(), there.tolist(), strict=False)
+        if all(one == other or _same(case, one, other, call) for one, other in both):
+            found.append(list(zip(ids[start:], others, strict=False)))
+    return found
+
+
+def _same(case: Case, first: int, again: int, call: Site) -> bool:
+    """Whether the words of two nodes tell of one op, the second one with the line of the pass: that of layers in the recomputation."""
+    (_, op), (site, other) = case.facts.site_and_op(first), case.facts.site_and_op(again)
+    return op == other and site == call

@@ -107,6 +107,23 @@ checkpoint(f, x, use_reentrant=False).sum().backward()
     assert "recomputation" not in lint_script(HEAD + source, also=()).kinds(), "without values nobody can know"
 
 
+def test_layers_alone_that_were_stepped_in_between(lint_script, roles):
+    """What runs again has no line of the program but that of the pass."""
+    source = """
+net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh())
+opt = ag.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(2):
+    y = checkpoint(net, x, use_reentrant=False).sum()
+    if turn: opt.step()
+    try: y.backward()
+    except RuntimeError: pass
+    if not turn: opt.step()
+"""
+    found = differs(lint_script, source)
+    assert "`0.weight` of AddmmBackward0 at line 13 was changed in place by SGD.step at line 14" in found.cause
+    assert roles(found) == [("first run", 13), ("wrote", 14), ("needed", 15)]
+
+
 RIGHT = {
     "statistics of a batch": (
         "m = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1))\nb = ag.randn(6, 2, requires_grad=True)\n"
@@ -125,6 +142,53 @@ opt = ag.optim.SGD(m.parameters(), lr=0.1)
 for turn in range(4):
     opt.zero_grad()
     checkpoint(m, x, use_reentrant=False).sum().backward()
+    opt.step()
+""",
+    "re-entrant layers, trained": """
+net, head = nn.Sequential(nn.Linear(2, 2), nn.Tanh()), nn.Linear(2, 1)
+opt = ag.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for turn in range(3):
+    b = ag.randn(5, 2, requires_grad=True)
+    loss = head(checkpoint(net, b, use_reentrant=True)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "small blocks of layers, trained": """
+blocks = nn.ModuleList([nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(3)])
+opt = ag.optim.Adam(blocks.parameters())
+for how in (False, True, False):
+    h = ag.randn(5, 2).requires_grad_()
+    for block in blocks: h = checkpoint(block, h, use_reentrant=how)
+    opt.zero_grad()
+    h.pow(2).sum().backward()
+    opt.step()
+""",
+    "a function first as it is and then in both ways": """
+m = nn.Linear(2, 2)
+def f(t): return nn.functional.dropout(ag.tanh(m(t)), 0.5)
+f(x).sum().backward()
+for how in (False, True, True): checkpoint(f, x, use_reentrant=how).sum().backward()
+y = f(x)
+(y + checkpoint(f, x, use_reentrant=True)).sum().backward()
+""",
+    "a function that repeats itself": """
+ws = [ag.randn(2, requires_grad=True) for _ in range(3)]
+def f(t):
+    out = []
+    for w in ws:
+        t = ag.tanh(t * w)
+        out.append(t)
+    return out
+for part in (0, 1, 2): checkpoint(f, x, use_reentrant=False)[part].sum().backward()
+""",
+    "a checkpoint in a checkpoint": """
+m = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+opt = ag.optim.SGD(m.parameters(), lr=0.1)
+def outer(t): return m(checkpoint(m, m(t), use_reentrant=False)).exp()
+for turn in range(3):
+    opt.zero_grad()
+    checkpoint(outer, x, use_reentrant=False).sum().backward()
     opt.step()
 """,
     "re-entrant": "m = nn.Linear(2, 2)\nfor turn in range(3): checkpoint(m, x, use_reentrant=True).sum().backward()",
