@@ -100,6 +100,6 @@ def _fitting(case: Case, first: Rows, again: Rows, call: Site) -> list[Twins]:
 
 
 def _same(case: Case, first: int, again: int, call: Site) -> bool:
-    """Whether the words of two nodes tell of one op, the second one with the line of the pass: that of layers in the recomputation."""
+    """Whether two nodes are of one op, the second with the line of the pass: that of layers that run again."""
     (_, op), (site, other) = case.facts.site_and_op(first), case.facts.site_and_op(again)
     return op == other and site == call
