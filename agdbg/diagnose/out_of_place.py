@@ -1,6 +1,10 @@
 """How to do without a write in place: the sentence for each form of writing, and for whose variable it is."""
 
+import ast
+
+from agdbg.diagnose.case import Case
 from agdbg.diagnose.owner import declared, owner, rebuilt
+from agdbg.diagnose.shared_base import Base, shared_base
 from agdbg.diagnose.stain import Stain
 from agdbg.diagnose.syntax import read
 from agdbg.diagnose.words import listed
@@ -11,9 +15,48 @@ from agdbg.record.lookup import NO_SITE
 NAMED = 4
 
 
-def out_of_place(stain: Stain, found: list[Writer]) -> str:
+def out_of_place(case: Case, stain: Stain, found: list[Writer]) -> str:
     """What to do about these writers, all of them."""
     found = _by_statement(found)
+    bases = {id(each): _base(case, stain, each) for each in found}
+    cloned = {each.write.target for each in found if bases[id(each)] is None and _is_cloned(stain, each)}
+    hidden = [(each, base) for each in found if (base := bases[id(each)]) is not None and base.name not in cloned]
+    through = [_through(stain, each, base) for each, base in hidden]
+    rest = _without_base(stain, [each for each in found if all(each is not other for other, _ in hidden)])
+    return " ".join(filter(None, dict.fromkeys([*through, rest])))
+
+
+def _base(case: Case, stain: Stain, writer: Writer) -> Base | None:
+    """What is written through the name that the line has, where a new tensor under that name would not do."""
+    return shared_base(case, writer.first, writer.write.target) if _owner(stain, writer) == "rebind" else None
+
+
+def _through(stain: Stain, writer: Writer, base: Base) -> str:
+    """The advice for a write to a view: a clone of the base is what is to be written."""
+    write, name = writer.write, base.name
+    how = "a part of it" if base.is_part else "another name for it"
+    begin, line = f"`{name} = {name}.clone()`", f"line {base.line}"
+    if base.whose == "own":
+        what = "a part of" if base.is_part else "another name for"
+        return f"Clone before you write: {begin} before {line}, since `{write.target}` is {what} `{name}`, which is used later."
+    function = _function(writer, capital=True)
+    if base.whose == "outer":
+        return (
+            f"{function} changes `{name}`, which is not its own, at {stain.lines(writer.site)} through `{write.target}`, {how}: clone "
+            f"that before the call, {begin}."
+        )
+    saved = stain.name.strip("`")
+    made = stain.node.site if stain.node is not None else NO_SITE
+    outside = (made.file, made.func) != (writer.site.file, writer.site.func) and saved.isidentifier()
+    clone = f"clone it before the call: `{saved} = {saved}.clone()`" if outside else "clone() it before the call"
+    return (
+        f"{function} changes its caller's tensor at {stain.lines(writer.site)} through `{write.target}`, {how}: {clone}; or put {begin} "
+        f"before {line}, let it return `{name}`, and use that at the call."
+    )
+
+
+def _without_base(stain: Stain, found: list[Writer]) -> str:
+    """The same for writers of what is used under the written name alone."""
     plain = [each for each in found if _is_rebound(stain, each)]
     cloned = next((each for each in found if _is_cloned(stain, each)), None)
     if cloned is not None and len(found) > 1:
@@ -54,7 +97,8 @@ def _owner(stain: Stain, writer: Writer) -> str:
 def _advice(stain: Stain, writer: Writer) -> str:
     write, where = writer.write, stain.lines(writer.site)
     if write.form == "inplace":
-        return f"Drop inplace=True at {where}."
+        given = f" and assign what it gives, `{write.target} = ...`" if _is_dropped(writer) and write.target else ""
+        return f"Drop inplace=True at {where}{given}."
     if write.form == "out":
         return f"Drop out= at {where} and use what the op returns."
     whose = _owner(stain, writer)
@@ -114,6 +158,13 @@ def _helper(stain: Stain, writer: Writer) -> str:
         f"{_function(writer, capital=True)} changes its caller's tensor at {stain.lines(writer.site)}, by {writer.words}: "
         f"let it return {what} and use that at the call, or {clone}."
     )
+
+
+def _is_dropped(writer: Writer) -> bool:
+    """Whether nothing takes what the call on a line gives."""
+    reading = read(writer.site)
+    statement = reading.statement if reading is not None else None
+    return isinstance(statement, ast.Expr) and statement.value is (reading and reading.found)
 
 
 def _is_elsewhere(stain: Stain, writer: Writer) -> bool:

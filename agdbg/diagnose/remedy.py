@@ -31,7 +31,7 @@ def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
     known = [sentence for each in lines[:NAMED] if (sentence := _by_purpose(case, stain, each))]
     others = [each for each in lines[:NAMED] if not _by_purpose(case, stain, each)]
     if others:
-        known.append(_in_parts(stain) if in_parts else out_of_place(stain, others))
+        known.append(_in_parts(stain) if in_parts else out_of_place(case, stain, others))
     if len(lines) > NAMED:
         known.append(f"The same goes for {count(len(lines) - NAMED, 'more line')}.")
     return " ".join(dict.fromkeys(known))

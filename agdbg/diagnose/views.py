@@ -2,7 +2,7 @@
 
 from agdbg.diagnose.case import Case
 from agdbg.events import Kind
-from agdbg.record.lookup import Site
+from agdbg.record.lookup import Op, Site
 
 #: Views that are looked at.
 LIMIT = 1000
@@ -17,7 +17,15 @@ def is_part(op: str) -> bool:
 
 def part_views(case: Case, storage: int, before: int) -> list[Site]:
     """The lines that made a view of a part of a storage, before a row."""
+    return [site for site, op in _views(case, storage, before) if is_part(op.name)]
+
+
+def view_sites(case: Case, storage: int, before: int) -> list[Site]:
+    """The lines that made any view of a storage, before a row."""
+    return [site for site, _ in _views(case, storage, before)]
+
+
+def _views(case: Case, storage: int, before: int) -> list[tuple[Site, Op]]:
     facts = case.facts
     rows = [row for row in facts.rows_about(Kind.VIEW, storage) if row < before] if storage else []
-    made = [facts.site_and_op(facts.words(row)[4]) for row in rows[:LIMIT]]
-    return [site for site, op in made if is_part(op.name)]
+    return [facts.site_and_op(facts.words(row)[4]) for row in rows[:LIMIT]]
