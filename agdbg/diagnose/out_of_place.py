@@ -42,16 +42,16 @@ def _through(stain: Stain, writer: Writer, base: Base) -> str:
     function = _function(writer, capital=True)
     if base.whose == "outer":
         return (
-            f"{function} changes `{name}`, which is not its own, at {stain.lines(writer.site)} through `{write.target}`, {how}: clone "
-            f"that before the call, {begin}."
+            f"{function} changes `{name}`, which is not its own, at {stain.lines(writer.site)} through `{write.target}`, "
+            f"{how}: clone that before the call, {begin}."
         )
     saved = stain.name.strip("`")
     made = stain.node.site if stain.node is not None else NO_SITE
     outside = (made.file, made.func) != (writer.site.file, writer.site.func) and saved.isidentifier()
     clone = f"clone it before the call: `{saved} = {saved}.clone()`" if outside else "clone() it before the call"
     return (
-        f"{function} changes its caller's tensor at {stain.lines(writer.site)} through `{write.target}`, {how}: {clone}; or put {begin} "
-        f"before {line}, let it return `{name}`, and use that at the call."
+        f"{function} changes its caller's tensor at {stain.lines(writer.site)} through `{write.target}`, {how}: {clone}; "
+        f"or put {begin} before {line}, let it return `{name}`, and use that at the call."
     )
 
 

@@ -156,8 +156,7 @@ def _whose(scope: Scope | ast.Module, mine: list[ast.AST], name: str) -> Literal
 def _before(here: Place, mine: list[ast.AST], name: str, line: int) -> int:
     """The line of the outermost loop around a line that does not give the name a value in each turn; else the line."""
     own = {id(each) for each in mine}
-    for each in here.around:
-        if isinstance(each, ast.For | ast.While) and id(each) in own and each.lineno <= line <= (each.end_lineno or 0):
-            if not any(_is(part, name, ast.Store) for part in ast.walk(each)):
-                return each.lineno
-    return line
+    loops = [each for each in here.around if isinstance(each, ast.For | ast.While) and id(each) in own]
+    around = [each for each in loops if each.lineno <= line <= (each.end_lineno or 0)]
+    kept = (each for each in around if not any(_is(part, name, ast.Store) for part in ast.walk(each)))
+    return next((each.lineno for each in kept), line)
