@@ -223,3 +223,26 @@ def test_the_largest_of_bags(starts, padding):
         found.append((out.detach().numpy(), w.grad.numpy()))
     for theirs, ours in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_second_derivatives_of_binary_cross_entropy_at_the_ends(dtype, reduction):
+    """PyTorch adds 1e-12 to both factors there, and limits the product of them in the first derivative."""
+    of = np.dtype(dtype).type
+    ends = np.array([0, 1e-30, 1e-12, 1e-9, 1e-5, 0.3, 1 - 1e-5, 1 - np.finfo(of).eps, 1], of)
+    p, t = (a.ravel() for a in np.meshgrid(ends, np.array([0, 0.3, 1], of)))
+    turn = np.linspace(0.5, 2, p.size).astype(of)
+
+    def found(library, weighted):
+        x, y = (library.from_numpy(a.copy()).requires_grad_() for a in (p, t))
+        scale = library.from_numpy(turn)
+        loss = library.nn.functional.binary_cross_entropy(x, y, scale if weighted else None, reduction=reduction)
+        start = library.full_like(loss, 2).requires_grad_()
+        first = library.autograd.grad(loss, x, start, create_graph=True)[0]
+        return [first, *library.autograd.grad(first, [x, y, start], scale)]
+
+    for weighted in (False, True):
+        for theirs, mine in zip(found(torch, weighted), found(engine, weighted), strict=True):
+            assert mine.shape == tuple(theirs.shape)
+            np.testing.assert_allclose(mine.detach(), theirs.detach(), rtol=1e-5 if dtype == "float32" else 1e-12)

@@ -167,9 +167,20 @@ def binary_cross_entropy_slope(F: Any, x: Any, target: Any, weight: Any, which: 
     return out if weight is None else out * weight
 
 
+@formula
+def binary_cross_entropy_grad(F: Any, share: Any, x: Any, target: Any, weight: Any) -> Any:
+    """Its gradient in ``x``, of the share of every element."""
+    share = share if weight is None else share * weight
+    return F.bce_backward(F.expand(share, x.shape), x, target)
+
+
+_LEAST_SPREAD = float(np.float32(1e-12))
+"""The least ``x (1 - x)`` to divide by, a float32 in PyTorch's kernels for all dtypes."""
+
+
 @fused(
     "T x, T target", "T out",
-    "T spread = (T(1) - x) * x; out = (x - target) / (spread < T(1e-12) ? T(1e-12) : spread);",
+    "T spread = (T(1) - x) * x; out = (x - target) / (spread < T(1e-12f) ? T(1e-12f) : spread);",
 )  # fmt: skip
 def bce_slope(x: Any, target: Any) -> Any:
     """The derivative of :func:`binary_cross_entropy` in ``x``."""
@@ -177,11 +188,49 @@ def bce_slope(x: Any, target: Any) -> Any:
 
 
 def _bce_slope(F: Any, x: Any, target: Any) -> Any:
-    return (x - target) / F.clamp_min((1 - x) * x, 1e-12)
+    return (x - target) / F.clamp_min((1 - x) * x, _LEAST_SPREAD)
 
 
 in_both("bce_slope", bce_slope, lambda x, target: _bce_slope(graph, x, target))
-_row("binary_cross_entropy", "BinaryCrossEntropyBackward0", constants="weight")
+
+
+@kernel
+def bce_backward(share: Any, x: Any, target: Any) -> Any:
+    """``share`` times :func:`bce_slope`."""
+    return share * bce_slope(x, target)
+
+
+@formula
+def bce_slope_shifted(F: Any, x: Any, target: Any) -> Any:
+    """:func:`bce_slope` as what is recorded has it: 1e-12 is added to ``x`` and ``1 - x``, which may be 0."""
+    return (x - target) / ((x + 1e-12) * (1 - x + 1e-12))
+
+
+@formula
+def bce_curve(F: Any, x: Any, target: Any) -> Any:
+    """The second derivative in ``x``, shifted as :func:`bce_slope_shifted`."""
+    return (x * x - 2 * x * target + target) / ((x + 1e-12) ** 2 * (1 - x + 1e-12) ** 2)
+
+
+@formula
+def bce_slope_in_target(F: Any, x: Any) -> Any:
+    """The derivative of :func:`bce_slope` in the target, of 1e-12 in the precision of ``x``."""
+    return -1 / F.clamp_min((1 - x) * x, 1e-12)
+
+
+op(
+    "bce_backward(share, self, target)", "BinaryCrossEntropyBackwardBackward0", kinds="f",
+    share="g * bce_slope_shifted(self, target)", self="g * share * bce_curve(self, target)",
+    target="g * share * bce_slope_in_target(self)",
+    jvp="share_t * bce_slope(self, target) + share * (self_t * bce_curve(self, target) + target_t * bce_slope_in_target(self))",
+)  # fmt: skip
+op(
+    "binary_cross_entropy(self, target, weight, reduction)", "BinaryCrossEntropyBackward0", kinds="f", weight=None,
+    self="binary_cross_entropy_grad(shared(g, self_shape, reduction), self, target, weight)",
+    target="binary_cross_entropy_slope(self, target, weight, 1) * shared(g, self_shape, reduction)",
+    jvp="reduced(self_t * binary_cross_entropy_slope(self, target, weight, 0) + target_t * binary_cross_entropy_slope(self, "
+    "target, weight, 1), reduction)",
+)  # fmt: skip
 
 
 @kernel
