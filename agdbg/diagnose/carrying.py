@@ -3,7 +3,7 @@
 import ast
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.collected import detach_in_collection
+from agdbg.diagnose.collected import detach_where_kept, detach_where_put
 from agdbg.diagnose.enclosing import in_inner_loop, place
 from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
@@ -26,11 +26,19 @@ def cut_loose(
     inside = made.func not in ("", "<module>")
     if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
         after = f", after {_call(second, lines)}" if second and in_inner_loop(made, second.site) else ""
-        banked = detach_in_collection(second.site, entries[0], entry_name(case, entries[0])) if second else ""
+        name = entry_name(case, entries[0])
+        banked = detach_where_kept(second.site, entries[0], name) if second and name else ""
         return f"{capital(banked or detach(case, entries, lines))}{after}"
     names = list(dict.fromkeys(filter(None, (_name(case, e) for e in entries if e.node.site.func == made.func))))
     once = first is not None and ran_once(case, entries[0], first.row, until)
     function = made.func.replace(".<locals>", "")
+    put = (
+        detach_where_put(made, entries[0], names[0])
+        if names and once
+        else detach_where_kept(second.site, entries[0], "")
+    )
+    if put:
+        return f"{capital(put)}{f', in `{function}`' if names else ''}"
     kept = handed(made, names[0]) if names else None
     if kept is not None and kept.how == "generator":
         how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])

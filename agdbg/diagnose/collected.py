@@ -1,59 +1,197 @@
-"""A list or dict that hands tensors on to the next iteration with their graphs: what is in it is to be detached."""
+"""What hands a tensor on to the next iteration under another name than its own, with its graph: ``hist.append(h)``, ``prev = h``.
+
+Detaching the tensor's own name does nothing to what was put there before.
+"""
 
 import ast
+import copy
+from collections.abc import Iterator
 
-from agdbg.diagnose.enclosing import place
-from agdbg.diagnose.holders import collected_in
+from agdbg.diagnose.enclosing import Scope, module_of, place
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.syntax import name_of, read, unparse
+from agdbg.diagnose.source import quoted
+from agdbg.diagnose.syntax import name_of, unparse
 from agdbg.record.lookup import Site
 
+_ADDING = {"append", "appendleft", "insert", "extend", "add", "put", "setdefault"}
+#: How many names are followed from one to the next.
+STEPS = 3
 
-def detach_in_collection(call: Site, entry: Entry, name: str) -> str:
-    """The advice, where a collection near a call keeps what is called ``name`` and gave it to the next iteration; else empty."""
-    holder = collected_in(call, name) if name else None
-    if holder is None or entry.consumer is None:
+
+def detach_where_kept(call: Site, entry: Entry, name: str) -> str:
+    """The advice, where a statement in the loop around a call keeps what is called ``name`` for the next iteration; else empty.
+
+    Without a name: of what a function gave, where a line of the loop gives the function what it keeps.
+    """
+    loop, consumer = _loop(call), entry.consumer
+    if loop is None or consumer is None:
         return ""
-    found = next((pair for each in ast.walk(_tree(holder.text)) if (pair := _bank(each, name))), None)
-    if found is None or not _came_from(entry.consumer.site, found[0], name):
+    if not name:
+        return _given(loop)
+    statement = place(consumer.site).statement
+    here = (consumer.site.file, consumer.site.func) == (call.file, call.func)
+    return _advice(loop, statement, name) if here and statement is not None else ""
+
+
+def detach_where_put(made: Site, entry: Entry, name: str) -> str:
+    """The same for what the function around a site does, which runs once in an iteration."""
+    function, consumer = place(made).function, entry.consumer
+    if not isinstance(function, ast.FunctionDef) or consumer is None or not name:
         return ""
-    bank, is_item = found
-    how = (
-        f"{{key: each.detach() for key, each in {bank}.items()}}" if is_item else f"[each.detach() for each in {bank}]"
-    )
-    return f"detach what `{bank}` keeps, `{holder.text}`, before the next iteration uses it: `{bank} = {how}`"
+    statement = place(consumer.site).statement
+    here = (consumer.site.file, consumer.site.func) == (made.file, made.func)
+    kept = _keeping(function, statement, name) if here and statement is not None else None
+    if kept is None or not isinstance(kept[0], ast.Expr | ast.AugAssign) or _is_read_behind(function, *kept):
+        return ""
+    return _in_place_of(kept[0], name)
 
 
-def _tree(text: str) -> ast.AST:
-    """A statement as a tree; an empty one of a statement that was too long to quote."""
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        return ast.Module([], [])
-
-
-def _bank(tree: ast.AST, name: str) -> tuple[str, bool] | None:
-    """The collection that a statement puts the bare name into, and whether it does as an item."""
-    if (
-        isinstance(tree, ast.Call)
-        and isinstance(tree.func, ast.Attribute)
-        and tree.func.attr in ("append", "appendleft")
-    ):
-        bank, given, is_item = tree.func.value, tree.args[:1], False
-    elif isinstance(tree, ast.Assign) and isinstance(tree.targets[0], ast.Subscript):
-        bank, given, is_item = tree.targets[0].value, [tree.value], True
-    else:
+def _loop(call: Site) -> ast.For | ast.While | None:
+    here = place(call)
+    if not here.known or module_of(call.file) is None:
         return None
-    mine = bool(given) and name_of(given[0]) == name and bool(name_of(bank))
-    return (name_of(bank), is_item) if mine else None
+    loops = [each for each in here.around if isinstance(each, Scope | ast.For | ast.While)]
+    return loops[-1] if loops and isinstance(loops[-1], ast.For | ast.While) else None
 
 
-def _came_from(consumer: Site, bank: str, name: str) -> bool:
-    """Whether the line that used it, or a loop around that, has the collection and not the name."""
-    reading = read(consumer)
-    if reading is None:
-        return False
-    loops = [each.iter for each in place(consumer).around if isinstance(each, ast.For)]
-    words = {unparse(each) for each in ast.walk(reading.statement) if isinstance(each, ast.Name | ast.Attribute)}
-    words |= {unparse(part) for each in loops for part in ast.walk(each) if isinstance(part, ast.Name | ast.Attribute)}
-    return bank in words and name not in words
+def _given(loop: ast.For | ast.While) -> str:
+    """The advice for ``h = step(hist[-1])`` and ``hist.append(h)``, where one line alone does that."""
+    found = []
+    for each in ast.walk(loop):
+        if isinstance(each, ast.Assign) and any(isinstance(part, ast.Call) for part in ast.walk(each.value)):
+            name = name_of(each.targets[0]) if len(each.targets) == 1 else ""
+            found.append(_advice(loop, each, name) if name else "")
+    told = [each for each in found if each]
+    return told[0] if len(told) == 1 else ""
+
+
+def _advice(loop: ast.For | ast.While, used: ast.stmt, name: str) -> str:
+    kept = _keeping(loop, used, name)
+    if kept is None:
+        return ""
+    statement, bank = kept
+    if not _is_read_behind(loop, statement, bank):
+        return _in_place_of(statement, name)
+    how = _emptied(statement, bank)
+    text = quoted(unparse(statement))
+    return f"detach what `{bank}` keeps, `{text}`, before the next iteration uses it: `{how}`" if how else ""
+
+
+def _in_place_of(statement: ast.stmt, name: str) -> str:
+    new = _Detached(name).visit(copy.deepcopy(statement))
+    text = quoted(unparse(statement))
+    return f"keep `{name}` without its graph: `{quoted(unparse(new))}` in place of `{text}` at line {statement.lineno}"
+
+
+def _emptied(statement: ast.stmt, bank: str) -> str:
+    """The statement that takes the graphs from what another one keeps; empty where it keeps more than tensors."""
+    if isinstance(statement, ast.Expr | ast.AugAssign):
+        nested = [each for each in ast.walk(statement.value) if isinstance(each, ast.Tuple | ast.Dict)]
+        return "" if nested else f"{bank} = [each.detach() for each in {bank}]"
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
+        return f"{bank} = {{key: each.detach() for key, each in {bank}.items()}}"
+    return f"{unparse(target)} = {unparse(target)}.detach()" if target is not None and name_of(target) else ""
+
+
+class _Detached(ast.NodeTransformer):
+    """Writes ``h.detach()`` for ``h``, where it is read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The tree with what it stands for."""
+        if (
+            isinstance(node, ast.Name | ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and unparse(node) == self._name
+        ):
+            return ast.Call(ast.Attribute(node, "detach", ast.Load()), [], [])
+        return self.generic_visit(node)
+
+
+def _keeping(body: ast.AST, used: ast.stmt, name: str) -> tuple[ast.stmt, str] | None:
+    """The statement that keeps the bare name in what another statement takes it from, and the name of that."""
+    inside = [each for each in ast.walk(body) if isinstance(each, ast.stmt)]
+    keepers = [(each, bank) for each in inside if (bank := _bank(each, name)) and bank != name]
+    sources = _sources(body, used, inside, {id(each) for each, _ in keepers})
+    if name in sources:
+        return None  # the name itself is what goes on
+    return next(((each, bank) for each, bank in keepers if bank in sources), None)
+
+
+def _bank(statement: ast.stmt, name: str) -> str:
+    """What a statement puts the bare name into, be it with others; empty when it does not."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        made = statement.value
+        adds = isinstance(made.func, ast.Attribute) and made.func.attr in _ADDING
+        mine = adds and any(_bare(each, name) for each in made.args)
+        return name_of(made.func.value) if mine and isinstance(made.func, ast.Attribute) else ""
+    if isinstance(statement, ast.AugAssign):
+        listed = isinstance(statement.op, ast.Add) and isinstance(statement.value, ast.List | ast.Tuple)
+        return name_of(statement.target) if listed and _bare(statement.value, name) else ""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not _bare(statement.value, name):
+        return ""
+    target = statement.targets[0]
+    return name_of(target.value if isinstance(target, ast.Subscript) else target)
+
+
+def _bare(tree: ast.expr, name: str) -> bool:
+    """Whether the name itself is there, or in a list, tuple or dict, or a sum of lists."""
+    if isinstance(tree, ast.List | ast.Tuple):
+        return any(_bare(each, name) for each in tree.elts)
+    if isinstance(tree, ast.Dict):
+        return any(_bare(each, name) for each in tree.values)
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
+        return any(isinstance(each, ast.List | ast.Tuple) and _bare(each, name) for each in (tree.left, tree.right))
+    return isinstance(tree, ast.Name | ast.Attribute) and unparse(tree) == name
+
+
+def _sources(body: ast.AST, used: ast.stmt, inside: list[ast.stmt], keepers: set[int]) -> set[str]:
+    """The names a statement reads, with those which the body made them from, keeping aside."""
+    loops = [each for each in ast.walk(body) if isinstance(each, ast.For)]
+    made = [each for each in inside if isinstance(each, ast.Assign) and id(each) not in keepers and each is not used]
+    found = set(_read(used))
+    for _ in range(STEPS):
+        for each in made:
+            stored = {unparse(part) for target in each.targets for part in ast.walk(target) if _is_stored(part)}
+            if stored & found:
+                found |= set(_read(each))
+        for loop in loops:
+            if {unparse(part) for part in ast.walk(loop.target)} & found:
+                found |= set(_names(loop.iter))
+    return found
+
+
+def _read(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement reads; of a loop or branch those of its head."""
+    inner = {id(part) for field in ("body", "orelse") for one in _list(statement, field) for part in ast.walk(one)}
+    for each in ast.walk(statement):
+        if id(each) not in inner and isinstance(each, ast.expr):
+            yield from _names(each)
+
+
+def _list(statement: ast.stmt, field: str) -> list[ast.stmt]:
+    found = getattr(statement, field, [])
+    return found if isinstance(found, list) else []
+
+
+def _names(tree: ast.expr) -> Iterator[str]:
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load):
+            yield unparse(each)
+
+
+def _is_stored(tree: ast.AST) -> bool:
+    return isinstance(tree, ast.Name | ast.Attribute) and isinstance(tree.ctx, ast.Store)
+
+
+def _is_read_behind(body: ast.AST, statement: ast.stmt, bank: str) -> bool:
+    """Whether this iteration reads what a statement keeps, behind it or in the next turn of an inner loop."""
+    inner = [each for each in ast.walk(body) if isinstance(each, ast.For | ast.While) and each is not body]
+    if any(each.lineno <= statement.lineno <= (each.end_lineno or 0) for each in inner):
+        return True
+    end = statement.end_lineno or statement.lineno
+    reads = [each for each in ast.walk(body) if isinstance(each, ast.Name | ast.Attribute) and each.lineno > end]
+    return any(isinstance(each.ctx, ast.Load) and unparse(each) == bank for each in reads)

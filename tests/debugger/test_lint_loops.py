@@ -1,5 +1,7 @@
 """What goes wrong in every turn of a loop is one finding, which says how often; and who wrote is known, by what it did."""
 
+import re
+
 import pytest
 
 DATA = """
@@ -205,3 +207,56 @@ for i in range(3):
     h.sum().backward()
 """).diagnosed
     assert "`h = h.detach()`" in found.fix
+
+
+#: What begins, and a loop's body: the name that is detached is not the one that the next iteration reads.
+KEPT = {
+    "list": ("hist = [ag.zeros(3)]", "h = ag.tanh(hist[-1] * w + 1); hist.append(h)"),
+    "by another name": ("hist = [ag.zeros(3)]", "prev = hist[-1]; h = ag.tanh(prev * w + 1); hist.append(h)"),
+    "with a number": (
+        "hist = [(0, ag.zeros(3))]",
+        "i, prev = hist[-1]; h = ag.tanh(prev * w + 1); hist.append((i + 1, h))",
+    ),
+    "in front": ("hist = [ag.zeros(3)]", "h = ag.tanh(hist[0] * w + 1); hist.insert(0, h)"),
+    "added": ("hist = [ag.zeros(3)]", "h = ag.tanh(hist[-1] * w + 1); hist += [h]"),
+    "joined": ("hist = [ag.zeros(3)]", "h = ag.tanh(hist[-1] * w + 1); hist = hist + [h]"),
+    "name": ("prev = ag.zeros(3)", "h = ag.tanh(prev * w + 1); prev = h"),
+    "item": ("state = {'h': ag.zeros(3)}", "h = ag.tanh(state['h'] * w + 1); state['h'] = h"),
+    "attribute": ("net = nn.Module(); net.h = ag.zeros(3)", "h = ag.tanh(net.h * w + 1); net.h = h"),
+    "of a function": ("hist = [ag.zeros(3)]\ndef f(t): return ag.tanh(t * w + 1)", "h = f(hist[-1]); hist.append(h)"),
+    "in a function": (
+        "hist = [ag.zeros(3)]\ndef f():\n    h = ag.tanh(hist[-1] * w + 1); hist.append(h)\n    return h.sum()",
+        "h = f()",
+    ),
+}
+
+
+@pytest.mark.parametrize("begin, body", KEPT.values(), ids=KEPT)
+def test_what_keeps_it_is_what_is_mended(lint_script, begin, body):
+    source = f"w = ag.ones(3, requires_grad=True)\n{begin}\nfor turn in range(3):\n    {body}\n    h.sum().backward()\n"
+    (found,) = lint_script(source, error=RuntimeError).findings
+    new, old = re.search("^Keep `h` without its graph: `(.+?)` in place of `(.+?)` at line", found.fix).groups()
+    assert source.count(old) == 1
+    assert lint_script(source.replace(old, new)).findings == []
+
+
+#: The same, where this iteration uses what it has kept: that is to have its graph until backward() has run.
+READ_BEHIND = {
+    "list": ("hist = [ag.zeros(3)]", "h = ag.tanh(hist[-1] * w + 1)\n    hist.append(h)\n    h = hist[-1] * 2"),
+    "item": (
+        "state = {'h': ag.zeros(3)}",
+        "h = ag.tanh(state['h'] * w + 1)\n    state['h'] = h\n    h = state['h'] * 2",
+    ),
+    "inner loop": (
+        "hist = [ag.zeros(3)]",
+        "for step in range(2):\n        h = ag.tanh(hist[-1] * w + 1)\n        hist.append(h)",
+    ),
+}
+
+
+@pytest.mark.parametrize("begin, body", READ_BEHIND.values(), ids=READ_BEHIND)
+def test_what_is_kept_and_used_is_detached_behind_the_pass(lint_script, begin, body):
+    source = f"w = ag.ones(3, requires_grad=True)\n{begin}\nfor turn in range(3):\n    {body}\n    h.sum().backward()\n"
+    (found,) = lint_script(source, error=RuntimeError).findings
+    how = re.search("before the next iteration uses it: `(.+?)`", found.fix)[1]
+    assert found.fix.startswith("Detach what `") and lint_script(f"{source}    {how}\n").findings == []
