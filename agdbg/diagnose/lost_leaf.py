@@ -22,7 +22,7 @@ def name_of_copy(node: NodeFact, index: int) -> str:
     words = {each.attr for each in ast.walk(statement.value) if isinstance(each, ast.Attribute)}
     if not name or words & _KEEPING:
         return ""
-    if reading.found is not None and any(makes_leaf(each) for each in ast.walk(reading.found)):
+    if makes_leaf_at(node.site):
         return name
     same = operand(node.site, node, index) == name or _begins_with(reading.found, name)
     return name if same and not _is_argument(node.site, name) else ""
@@ -42,6 +42,14 @@ def _begins_with(found: ast.AST | None, name: str) -> bool:
     if isinstance(found, ast.BinOp):
         return any(isinstance(each, ast.expr) and name_of(each) == name for each in (found.left, found.right))
     return isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and name_of(found.func.value) == name
+
+
+def makes_leaf_at(site: Site) -> bool:
+    """Whether a call that makes a leaf, and gives it no name, stands in the expression at a site."""
+    reading = read(site)
+    inside = list(ast.walk(reading.found)) if reading is not None and reading.found is not None else []
+    named = {id(each.value) for each in inside if isinstance(each, ast.NamedExpr)}
+    return any(makes_leaf(each) and id(each) not in named for each in inside)
 
 
 def makes_leaf(tree: ast.AST) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.guarded import guarded_update
-from agdbg.diagnose.lost_leaf import grad_read, is_lost_parameter, name_of_copy
+from agdbg.diagnose.lost_leaf import grad_read, is_lost_parameter, makes_leaf_at, name_of_copy
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.source import assigned
 from agdbg.diagnose.syntax import name_of, read
@@ -55,7 +55,8 @@ def _reads(case: Case) -> Iterator[tuple[NodeFact, Found]]:
         if node is None or node.op.name.endswith("AccumulateGrad") or node.site in seen:
             continue
         name, tested = _read_name(told.site), bool(_TESTED.search(told.site.text))
-        if tested and not (name and name == assigned(node.site) and guarded_update(told.site, name)):
+        mine = bool(name) and name == assigned(node.site)
+        if tested and not (mine and (guarded_update(told.site, name) or _takes_name(case, node, name))):
             continue
         seen.add(node.site)
         yield node, _found(case, node, name, told.site, "likely" if tested else "certain")
@@ -79,6 +80,15 @@ def _first_users(case: Case) -> list[tuple[NodeFact, int]]:
     return [(node, index) for node, index in users if node is not None]
 
 
+def _takes_name(case: Case, node: NodeFact, name: str) -> bool:
+    """Whether the line that built a node leaves a leaf without a name of its own, so that a test of the name means the leaf."""
+    below = [case.facts.node(edge.node) if edge.node else None for edge in node.edges]
+    leaves = [each is not None and each.op.name.endswith("AccumulateGrad") for each in below]
+    if makes_leaf_at(node.site):
+        return name_of_copy(node, 0) == name
+    return any(is_leaf and name_of_copy(node, index) == name for index, is_leaf in enumerate(leaves))
+
+
 def _is_copy(case: Case, node: NodeFact) -> bool:
     """Whether a node works on a leaf alone."""
     below = [case.facts.node(edge.node) for edge in node.edges if edge.node]
@@ -93,8 +103,9 @@ def _found(case: Case, node: NodeFact, name: str, read_at: Site | None, certaint
     if call is not None:
         evidence.append(Evidence("needed", call.site, "leaves the gradient in the leaf"))
     if read_at is not None:
-        never = "; so what is behind this test never runs" if _TESTED.search(read_at.text) else ""
-        note = f"reads the grad of {what}, which is None: only that of a leaf is filled{never}"
+        test = _TESTED.search(read_at.text)
+        truth = f"; so this test is {'never' if test[1] else 'always'} true" if test is not None else ""
+        note = f"reads the grad of {what}, which is None: only that of a leaf is filled{truth}"
         evidence.append(Evidence("read", read_at, note))
     if _is_copy(case, node):
         how = f"{what} is a non-leaf copy of a leaf since {made}: the gradient goes to that leaf"

@@ -255,6 +255,20 @@ def test_the_engine_tells_what_was_read(linted, lines_of, name):
     assert found.certainty == "certain"
 
 
+TESTED = {  # a test of the gradient of what a leaf has lost its name to; what the test always is
+    "a parameter": ("w = nn.Parameter(ag.ones(3)) * 0.1", "w.grad is None", "always"),
+    "converted": ("w = ag.ones(3, requires_grad=True)\nw = w.double()", "w.grad is not None", "never"),
+    "in two steps": ("w = (ag.ones(3, requires_grad=True) * 0.1).double()", "w.grad is None", "always"),
+}
+
+
+@pytest.mark.parametrize("made, test, truth", TESTED.values(), ids=TESTED)
+def test_a_test_of_a_gradient_that_went_to_a_leaf_without_a_name(linted, lines_of, made, test, truth):
+    found = linted(f"{made}\n(w * w).sum().backward()\nif {test}:\n    print('so')").only("non-leaf")
+    assert found.certainty == "likely" and f"this test is {truth} true" in found.evidence[-1].note
+    assert lines_of(found, "read") == [4 + made.count("\n")]
+
+
 BY_SOURCE = "x = ones(3)\nx = x.to(device)\nloss = x.sum()\nloss.backward()\nprint(x.grad)"
 
 
@@ -274,6 +288,9 @@ def test_of_another_engine_the_source_tells(made_up, lines_of, source, speaks):
 
 NO_COPIES = {
     "tested": "x = ag.ones(3, requires_grad=True)\ny = x * 2\ny.sum().backward()\nprint(y.grad is not None)",
+    "tested by if": "x = ag.ones(3, requires_grad=True)\ny = x * 2\ny.sum().backward()\nif y.grad is None:\n    print(x.grad)",
+    "tested, the leaf has a name": "y = (x := ag.ones(3, requires_grad=True)) * 2\ny.sum().backward()\nif y.grad is None:\n    print(x.grad)",
+    "tested, with retain_grad": "w = nn.Parameter(ag.ones(3)) * 2\nw.retain_grad()\nw.sum().backward()\nif w.grad is None:\n    print(1)",
     "an argument": "def f(x):\n    x = x.double()\n    return (x * x).sum()\nx = ag.ones(3, requires_grad=True)\nf(x).backward()\nx.grad",
     "kept": "x = ag.ones(3, requires_grad=True)\nx = x * 2\nx.retain_grad()\n(x * x).sum().backward()\nx.grad",
     "a leaf again": (
