@@ -168,3 +168,31 @@ def test_mvlgamma_at_its_edges(p: int) -> None:
     x = [INF, -INF, NAN, 0.0, -0.0]
     np.testing.assert_array_equal(*both(lambda m: m.mvlgamma(m.tensor(x), p)))
     np.testing.assert_array_equal(*both(lambda m: gradient(m, lambda m, t: t.mvlgamma(p), x, 1.0)))
+
+
+# ----- what comes in reaches what it reaches in PyTorch -----
+
+REDUCED = {
+    "max": lambda m, x: x.max(), "min": lambda m, x: x.min(), "median": lambda m, x: x.median(),
+    "nanmedian": lambda m, x: x.nanmedian(), "amax": lambda m, x: x.amax(), "nansum": lambda m, x: x.nansum(),
+    "nanmean": lambda m, x: x.nanmean(), "sinc": lambda m, x: m.sinc(x), "atan2": lambda m, x: m.atan2(x, x * 0),
+    "maximum": lambda m, x: m.maximum(x, x * 0 + 2), "fmax": lambda m, x: m.fmax(x, x * 0 + 2), "glu": lambda m, x: m.nn.functional.glu(x, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("coming", COMING)
+@pytest.mark.parametrize("x", [[4.0, 2.0, 3.0, 4.0], [4.0, NAN, 3.0, NAN], [0.0, 0.0, 1.0, 2.0]], ids=str)
+@pytest.mark.parametrize("name", REDUCED)
+def test_what_comes_in_reaches_the_same_elements(name: str, x: list[float], coming: float) -> None:
+    np.testing.assert_allclose(*both(lambda m: gradient(m, REDUCED[name], x, coming)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("coming", COMING)
+@pytest.mark.parametrize("x", [[4.0, 2.0, 3.0, 4.0], [4.0, NAN, 3.0, NAN], [0.0, 0.0, 1.0, 2.0]], ids=str)
+@pytest.mark.parametrize("name", REDUCED)
+def test_tangents_that_are_not_finite(name: str, x: list[float], coming: float) -> None:
+    def pushed(m: Any) -> Any:
+        at, along = (m.tensor(v, dtype=m.float64) for v in (x, [1.0, coming, 1.0, 1.0]))
+        return m.func.jvp(partial(REDUCED[name], m), (at,), (along,))[1]
+
+    np.testing.assert_allclose(*both(pushed), rtol=1e-12)

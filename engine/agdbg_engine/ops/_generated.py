@@ -1985,7 +1985,7 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
 
 
 def jvp_maximum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
-    return o_.where(self_ == other, o_.filled((self_t + other_t) / 2), o_.filled(o_.where(self_ > other, o_.filled(self_t), o_.filled(other_t))))
+    return f_.extreme_of_two_tangent(o_, o_.filled(self_t), o_.filled(other_t), self_ > other, self_ == other)
 
 
 class MinimumBackward0(Node2):
@@ -2194,7 +2194,7 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
 
 
 def jvp_minimum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
-    return o_.where(self_ == other, o_.filled((self_t + other_t) / 2), o_.filled(o_.where(self_ < other, o_.filled(self_t), o_.filled(other_t))))
+    return f_.extreme_of_two_tangent(o_, o_.filled(self_t), o_.filled(other_t), self_ < other, self_ == other)
 
 
 class NegBackward0(Node1):
@@ -3455,7 +3455,7 @@ def angle(self: Tensor) -> Tensor:
 
 
 def jvp_angle(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.linear(f_.inner, 1, o_, self_t, f_.angle_grad(o_, 1.0, self_))
+    return o_.linear(f_.angle_tangent, 1, o_, self_t, self_)
 
 
 class SignBackward0(Node1):
@@ -7976,7 +7976,7 @@ def max_all(self: Tensor) -> Tensor:
 
 
 def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, (), False)
+    return o_.linear(f_.extreme_of_all_tangent, 1, o_, self_t, self_, result)
 
 
 class MinBackward1(Node1):
@@ -8116,7 +8116,7 @@ def min_all(self: Tensor) -> Tensor:
 
 
 def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, (), False)
+    return o_.linear(f_.extreme_of_all_tangent, 1, o_, self_t, self_, result)
 
 
 class MaxBackward0(Node1):
@@ -12020,7 +12020,7 @@ def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:
 
 
 def jvp_polar_raw(abs: Any, angle: Any, result: Any, abs_t: Any, angle_t: Any) -> Any:
-    return abs_t * o_.polar_raw(o_.ones_as(abs), angle) + angle_t * result * 1j
+    return f_.polar_tangent(o_, o_.filled(abs_t), o_.filled(angle_t), abs, angle)
 
 
 class ViewAsRealBackward0(Node1):

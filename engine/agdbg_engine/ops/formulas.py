@@ -49,15 +49,34 @@ def extreme_grad(F: Any, g: Any, x: Any, result: Any, dim: Dims, keepdim: bool) 
 
 
 def extreme_of_all_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
-    """Gradient of max / min of all elements: shared evenly among ties, or among the NaNs."""
-    mask = F.to_copy((x == result) | (x != x), x.dtype)
-    return mask * (g / F.sum_all(mask))
+    """Gradient of max / min of all elements: shared evenly among ties, or among the NaNs; 0 elsewhere, whatever comes in."""
+    return share_among(F, g, (x == result) | (x != x))
+
+
+def share_among(F: Any, g: Any, chosen: Any) -> Any:
+    """A number shared evenly among the chosen elements; no product with 0, which would spread a NaN to the others."""
+    return F.where(chosen, g / F.sum_all(F.to_copy(chosen, g.dtype)), 0.0)
+
+
+def extreme_of_all_tangent(F: Any, x_t: Any, x: Any, result: Any) -> Any:
+    """Tangent of max / min / median of all elements: a product, so that a NaN anywhere is seen, as in PyTorch."""
+    mask = F.to_copy(x == result, x.dtype)
+    return F.sum_all(mask * (x_t / F.sum_all(mask)))
+
+
+def extreme_of_two_tangent(F: Any, a_t: Any, b_t: Any, first: Any, share: Any = None) -> Any:
+    """Tangent of the larger or smaller of two: that of the first where ``first``, the mean where ``share``.
+
+    A product with the difference, which is NaN where either tangent is not finite, as in PyTorch.
+    """
+    part = F.to_copy(first, a_t.dtype)
+    return b_t + (part if share is None else F.where(share, 0.5, part)) * (a_t - b_t)
 
 
 def extreme_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
     """Tangent of amax / amin: the mean of the tangents of the ties."""
-    mask = F.to_copy(x == expand_dims(F, result, x.shape, dim, keepdim), x.dtype)
-    return F.sum_dim(x_t * mask, dim, keepdim) / F.sum_dim(mask, dim, keepdim)
+    mask = x == expand_dims(F, result, x.shape, dim, keepdim)
+    return F.sum_dim(F.keep(x_t, mask), dim, keepdim) / F.sum_dim(F.to_copy(mask, x.dtype), dim, keepdim)
 
 
 def pick_backward(F: Any, g: Any, shape: Shape, indices: Any, dim: int, keepdim: bool) -> Any:
@@ -110,6 +129,17 @@ def sgn_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
     size = F.abs(x)
     part = g / size
     return F.where(size == 0, 0.0, part - inner(F, part, result) * result)
+
+
+def polar_tangent(F: Any, size_t: Any, angle_t: Any, size: Any, angle: Any) -> Any:
+    """Tangent of the complex number of a size and an angle, by parts: a complex product would spread infinities as NaN."""
+    cos, sin = F.cos(angle), F.sin(angle)
+    return F.complex_raw(size_t * cos - angle_t * size * sin, size_t * sin + angle_t * size * cos)
+
+
+def angle_tangent(F: Any, x_t: Any, x: Any) -> Any:
+    """Tangent of the angle."""
+    return inner(F, x_t, angle_grad(F, 1.0, x)) if x.dtype.kind == "c" else F.zeros_of(x.shape, x)
 
 
 def angle_grad(F: Any, g: Any, x: Any) -> Any:

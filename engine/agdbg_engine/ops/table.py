@@ -52,10 +52,10 @@ op("pow(self, exponent)", "PowBackward1",
    jvp="pow_grad_base(self_t, self, exponent) + pow_grad_exponent(exponent_t, self, exponent, result)")
 op("maximum(self, other)", "MaximumBackward0", self="drop(where(self == other, g / 2, g), self < other)",
    other="drop(where(self == other, g / 2, g), self > other)", elementwise=True,
-   jvp="where(self == other, (self_t + other_t) / 2, where(self > other, self_t, other_t))")
+   jvp="extreme_of_two_tangent(self_t, other_t, self > other, self == other)")
 op("minimum(self, other)", "MinimumBackward0", self="drop(where(self == other, g / 2, g), self > other)",
    other="drop(where(self == other, g / 2, g), self < other)", elementwise=True,
-   jvp="where(self == other, (self_t + other_t) / 2, where(self < other, self_t, other_t))")
+   jvp="extreme_of_two_tangent(self_t, other_t, self < other, self == other)")
 
 # ----- functions of one tensor -----
 
@@ -71,7 +71,7 @@ op("abs(self)", "AbsBackward0", self="g * sgn(self)", jvp="inner(self_t, sgn(sel
    holomorphic=False, bools=False)
 op("sgn(self)", "SgnBackward0", self="sgn_grad(g, self, result)", jvp="sgn_grad(self_t, self, result)", elementwise=True,
    inplace=True, holomorphic=False)
-op("angle(self)", "AngleBackward0", self="angle_grad(g, self)", jvp="inner(self_t, angle_grad(1.0, self))", elementwise=True,
+op("angle(self)", "AngleBackward0", self="angle_grad(g, self)", jvp="angle_tangent(self_t, self)", elementwise=True,
    holomorphic=False, floats=True)
 unary("sign(self)", "SignBackward0", "zeros_of(self_shape, g)")
 unary("floor(self)", "FloorBackward0", "zeros_of(self_shape, g)", bools=False)
@@ -130,9 +130,9 @@ op("amax(self, dim=(), keepdim=False)", "AmaxBackward0", self="extreme_grad(g, s
 op("amin(self, dim=(), keepdim=False)", "AminBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
    jvp="extreme_tangent(self_t, self, result, dim, keepdim)")
 op("max_all(self)", "MaxBackward1", self="extreme_of_all_grad(g, self, result)",
-   jvp="extreme_tangent(self_t, self, result, (), False)", forward="amax(self, (), False)")
+   jvp="extreme_of_all_tangent(self_t, self, result)", forward="amax(self, (), False)")
 op("min_all(self)", "MinBackward1", self="extreme_of_all_grad(g, self, result)",
-   jvp="extreme_tangent(self_t, self, result, (), False)", forward="amin(self, (), False)")
+   jvp="extreme_of_all_tangent(self_t, self, result)", forward="amin(self, (), False)")
 op("max_dim(self, indices, dim, keepdim)", "MaxBackward0", indices=None,
    self="pick_backward(g, self_shape, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)",
    forward="pick(self, indices, dim, keepdim)")
@@ -204,7 +204,7 @@ op("conj_copy(self)", "ConjBackward0", self="conj_copy(g)", jvp="conj_copy(self_
 op("complex_raw(real, imag)", "ComplexBackward0", real="real_part(g)", imag="imag_part(g)", alias="real imag",
    jvp="complex_raw(real_t, imag_t)", elementwise=True)
 op("polar_raw(abs, angle)", "PolarBackward0", abs="inner(g, sgn(result))", angle="inner(g, result * 1j)", elementwise=True,
-   jvp="abs_t * polar_raw(ones_as(abs), angle) + angle_t * result * 1j", holomorphic=False)
+   jvp="polar_tangent(abs_t, angle_t, abs, angle)", holomorphic=False)
 view("view_as_real(self)", "ViewAsRealBackward0", "view_as_complex(contiguous(g))")
 view("view_as_complex(self)", "ViewAsComplexBackward0", "view_as_real(g)")
 

@@ -200,6 +200,14 @@ def glu_tangent(F: Any, x_t: Any, x: Any, dim: int) -> Any:
 
 
 @formula
+def glu_push(F: Any, x_t: Any, x: Any, result: Any, dim: int) -> Any:
+    """:func:`glu_tangent` in the order of PyTorch's forward mode, where an infinite ``b_t`` gives NaN."""
+    b, (a_t, b_t) = halves(F, x, dim)[1], halves(F, x_t, dim)
+    s = F.sigmoid(b)
+    return a_t * s + result * (b_t - s * b_t)
+
+
+@formula
 def glu_second(F: Any, t: Any, g: Any, x: Any, dim: int) -> Any:
     """The gradient of :func:`glu_backward` in ``x``, and its tangent: the matrix of second derivatives is symmetric."""
     (a, b), (a_t, b_t) = halves(F, x, dim), halves(F, t, dim)
@@ -212,7 +220,7 @@ op(
     "glu(self, dim=-1)",
     "GluBackward0",
     self="glu_backward(g, self, dim)",
-    jvp="glu_tangent(self_t, self, dim)",
+    jvp="glu_push(self_t, self, result, dim)",
     kinds="f",
 )
 op(

@@ -50,10 +50,10 @@ unary("nan_to_num(self, nan=0.0, posinf=None, neginf=None)", "NanToNumBackward0"
 round_decimals = op("round_decimals(self, decimals)", "RoundBackward1", self="zeros_of(self_shape, g)", elementwise=True,
    kinds="f", jvp="zeros_of(self_shape, self_t)", value=_decimals)
 op("fmax(self, other)", "FmaxBackward0", self="keep(g, (self >= other) | isnan(other))",
-   other="drop(g, (self >= other) | isnan(other))", jvp="where((self > other) | isnan(other), self_t, other_t)",
+   other="drop(g, (self >= other) | isnan(other))", jvp="extreme_of_two_tangent(self_t, other_t, (self > other) | isnan(other))",
    elementwise=True, out=True, where="torch Tensor", value=np.fmax, kinds="fiub")
 op("fmin(self, other)", "FminBackward0", self="keep(g, (self <= other) | isnan(other))",
-   other="drop(g, (self <= other) | isnan(other))", jvp="where((self <= other) | isnan(other), self_t, other_t)",
+   other="drop(g, (self <= other) | isnan(other))", jvp="extreme_of_two_tangent(self_t, other_t, (self <= other) | isnan(other))",
    elementwise=True, out=True, where="torch Tensor", value=np.fmin, kinds="fiub")
 op("copysign(self, other)", "CopysignBackward0", self="same_sign_grad(g, self, result)", other="zeros_of(other_shape, g)",
    scalars={"other": "CopysignBackward1"}, jvp="same_sign_grad(self_t, self, result)", elementwise=True, floats=True, kinds="f",

@@ -40,18 +40,19 @@ def over_square(F: Any, y: Any, a: Any, b: Any) -> Any:
     square = a * a + b * b
     if type(y) is np.ndarray and y.dtype == square.dtype and y.shape == square.shape:
         nothing = square == 0
-        y *= np.reciprocal(square, square)
-        y[nothing] = 0
+        np.reciprocal(square, square)
+        square[nothing] = 0
+        y *= square
         return y
     return y * F.drop(F.reciprocal(square), square == 0)
 
 
 @formula
-def sinc_slope(F: Any, x: Any) -> Any:
-    """Derivative of ``sin(pi x) / (pi x)``; 0 at 0."""
+def sinc_grad(F: Any, g: Any, x: Any) -> Any:
+    """Gradient of ``sin(pi x) / (pi x)``; 0 at 0, whatever comes in."""
     angle = x * math.pi
     square = x * angle
-    return F.where(square == 0, 0.0, (angle * F.cos(angle) - F.sin(angle)) / square)
+    return F.where(square == 0, 0.0, g * ((angle * F.cos(angle) - F.sin(angle)) / square))
 
 
 @formula
@@ -76,7 +77,7 @@ unary("atan(self)", "AtanBackward0", "g / (self * self + 1)", value=np.arctan, w
 _inverse("asinh", "AsinhBackward0", "rsqrt(self * self + 1)", np.arcsinh)
 _inverse("acosh", "AcoshBackward0", "acosh_slope(self)", np.arccosh)
 unary("atanh(self)", "AtanhBackward0", "g / (1 - self * self)", value=np.arctanh, where=_with_arc("atanh"))
-unary("sinc(self)", "SincBackward0", "g * sinc_slope(self)", value=rounded_once(np.sinc), where="torch Tensor special")
+unary("sinc(self)", "SincBackward0", "sinc_grad(g, self)", value=rounded_once(np.sinc), where="torch Tensor special")
 
 op("atan2(self, other)", "Atan2Backward0", self="over_square(g * other, self, other)",
    other="over_square(g * -self, self, other)", jvp="(self_t * other - other_t * self) / (self * self + other * other)",

@@ -84,10 +84,9 @@ def _most(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 @formula
-def share_of_ties(F: Any, x: Any, result: Any) -> Any:
-    """The share of every element in ``result``: even among those that are the same."""
-    mask = F.to_copy((x == result) | ((x != x) & (result != result)), x.dtype)
-    return mask / F.sum_all(mask)
+def same_as(F: Any, x: Any, result: Any) -> Any:
+    """Which elements are the same as ``result``, NaN being the same as NaN."""
+    return (x == result) | ((x != x) & (result != result))
 
 
 MEDIAN, NANMEDIAN = (
@@ -95,8 +94,8 @@ MEDIAN, NANMEDIAN = (
 )  # fmt: skip
 MEDIAN_OF_ALL, NANMEDIAN_OF_ALL = (
     op(
-        f"{name}_all(self)", f"{name.capitalize()}Backward0", self="g * share_of_ties(self, result)",
-        jvp="sum_all(self_t * share_of_ties(self, result))", value=_of_all(middle),
+        f"{name}_all(self)", f"{name.capitalize()}Backward0", self="share_among(g, same_as(self, result))",
+        jvp="extreme_of_all_tangent(self_t, self, result)", value=_of_all(middle),
     )
     for name, middle in (("median", median_raw), ("nanmedian", nanmedian_raw))
 )  # fmt: skip

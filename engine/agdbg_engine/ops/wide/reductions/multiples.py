@@ -147,7 +147,7 @@ def nansum_raw(x: Any, dim: Any, keepdim: bool) -> Any:
 
 
 NANSUM = op("nansum_raw(self, dim, keepdim)", "NansumBackward0",
-   self="keep(spread_over(g, self, dim, keepdim), self == self)",
+   self="spread_over(g, self, dim, keepdim) * (self == self)",
    jvp="sum_dim(keep(self_t, self == self), dim, keepdim)")  # fmt: skip
 
 
