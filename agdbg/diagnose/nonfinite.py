@@ -16,6 +16,7 @@ from agdbg.diagnose.bad_values import OTHERS, Story, stories
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.given import given_finding, hook_at
+from agdbg.diagnose.joined_op import joined_op
 from agdbg.diagnose.loss_scale import Overflow, overflow
 from agdbg.diagnose.masked import choice_above, rewrite
 from agdbg.diagnose.naming import made_by
@@ -285,6 +286,10 @@ def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
             "Look at the data that goes in there, with isnan(): this op gives NaN only where NaN or infinity goes in, and what "
             "came from the graph was finite."
         )
+    rounded = not story.seen.nans if story.forward else not _was_bad(case, story)
+    joined = joined_op(case, node) if rounded and story.meant is None else ""
+    if joined:
+        return f"Use {joined}: it is finite where the one below rounds to 0."
     if known is not None and known.keep and not story.forward and not _was_bad(case, story) and _is_singular(node):
         return f"{capital(known.keep)}. What is added to its result comes too late: the derivative of the op itself is infinite."
     if known is not None and known.keep:

@@ -307,3 +307,81 @@ def test_an_overflow_that_a_division_hides(linted):
         "nan"
     )
     assert "sigmoid()" in found.fix and "where()" not in found.fix
+
+
+# ----- ops that are to be one -----
+
+Z = "z = ag.tensor([[300., 0., -300.]], requires_grad=True)\nt = ag.tensor([[0., 1., 1.]])\n"
+F = "nn.functional"
+#: The loss as it is, what the fix says, and the loss by it.
+JOINED = {
+    "cross-entropy": (
+        "p = z.sigmoid()\nloss = -(t * p.log() + (1 - t) * ag.log(1 - p)).mean()",
+        "Use binary_cross_entropy_with_logits() of z and the target, in place of sigmoid() and both logarithms",
+        f"loss = {F}.binary_cross_entropy_with_logits(z, t)",
+    ),
+    "cross-entropy, log1p": (
+        "p = z.sigmoid()\nloss = -(t * p.log() + (1 - t) * ag.log1p(-p)).mean()",
+        "Use binary_cross_entropy_with_logits() of z and the target",
+        f"loss = {F}.binary_cross_entropy_with_logits(z, t)",
+    ),
+    "sigmoid": (
+        "loss = ag.log(ag.sigmoid(z)).sum()",
+        "Use logsigmoid() of z in place",
+        f"loss = {F}.logsigmoid(z).sum()",
+    ),
+    "one minus sigmoid": (
+        "p = ag.sigmoid(z)\nloss = ag.log(1 - p).sum()",
+        "Use logsigmoid() of -z in place of log() of 1 - sigmoid()",
+        f"loss = {F}.logsigmoid(-z).sum()",
+    ),
+    "softmax": (
+        "loss = -(t * ag.softmax(z, 1).log()).sum()",
+        "Use log_softmax() of z, or cross_entropy(), in place of log() and softmax()",
+        f"loss = -(t * {F}.log_softmax(z, 1)).sum()",
+    ),
+    "softmax, chosen": (
+        "p = nn.Softmax(1)(z)\nloss = -ag.log(p[[0], [2]]).sum()",
+        "Use log_softmax() of its input, or cross_entropy(), in",
+        f"loss = {F}.cross_entropy(z, ag.tensor([2]))",
+    ),
+    "one minus a layer": (
+        "p = nn.Sigmoid()(z)\nloss = ag.log(1 - p).sum()",
+        "Use logsigmoid() of minus its input in place",
+        f"loss = {F}.logsigmoid(-z).sum()",
+    ),
+    "the derivative alone": (
+        "e = ag.exp(z - 400)\nloss = ag.log(e.sum(1)).sum()",
+        "Use logsumexp() of its input in place",
+        "loss = ag.logsumexp(z - 400, 1).sum()",
+    ),
+    "by hand": (
+        "z = z - 300\ne = ag.exp(z - 200)\nloss = ag.log(e.sum(1)).sum()",
+        "Use logsumexp() of its input in place of log(), sum() and exp()",
+        "loss = ag.logsumexp(z - 500, 1).sum()",
+    ),
+    "softmax by hand": (
+        "e = ag.exp(z - 300)\nloss = -(t * ag.log(e / e.sum(1, keepdim=True))).sum()",
+        "Use log_softmax() of its input, or cross_entropy(), in",
+        f"loss = -(t * {F}.log_softmax(z - 300, 1)).sum()",
+    ),
+}
+
+
+@pytest.mark.parametrize("source, says, _", JOINED.values(), ids=JOINED)
+def test_two_ops_that_are_to_be_one(linted, source, says, _):
+    found = linted(f"{Z}{source}\nloss.backward()").lints[0]
+    assert found.kind in ("nan", "inf") and found.fix.startswith(says), found.fix
+
+
+@pytest.mark.parametrize("_, says, source", JOINED.values(), ids=JOINED)
+def test_what_the_fix_of_two_ops_says_is_right(linted, _, says, source):
+    assert linted(f"{Z}{source}\nloss.backward()").lints == []
+
+
+@pytest.mark.parametrize(
+    "source", ["ag.log(0.5 - z.sigmoid())", "ag.log(z * 0)", "ag.log(z.exp() / 2)", "ag.log(ag.tanh(z) + 1)"]
+)
+def test_what_no_one_op_computes(linted, source):
+    found = linted(f"{Z}loss = {source}.sum()\nloss.backward()").lints[0]
+    assert "Use " not in found.fix
