@@ -57,6 +57,27 @@ def triangular_tangent(T):
     return bool((found - by_differences).abs().max() < 1e-6)
 
 
+def spread_of_no_dims(T):
+    found = []
+    for name in ("var", "std", "var_mean", "std_mean"):
+        x = T.tensor([1.0, 2.0, 6.0], requires_grad=True)
+        out = getattr(T, name)(x, [])
+        (slope,) = T.autograd.grad(out[0] if isinstance(out, tuple) else out, x)
+        found.append(round(slope[2].item(), 2))
+    return found
+
+
+def logsumexp_of_no_dims(T):
+    return round(T.logsumexp(T.zeros(4), ()).item(), 4)
+
+
+def scaled_rows_twice(T):
+    weight, start = T.ones(2, 1, requires_grad=True), T.ones(3, 1, requires_grad=True)
+    rows = T.nn.functional.embedding(T.tensor([0, 1, 1]), weight, scale_grad_by_freq=True)
+    (slope,) = T.autograd.grad(rows, weight, start, create_graph=True)
+    return T.autograd.grad(slope.sum(), start)[0].flatten().tolist()
+
+
 def cdist_twice(T):
     x, y = T.tensor([[1.0, 2.0]], requires_grad=True), T.tensor([[3.0, 1.0]])
     (gradient,) = T.autograd.grad(T.cdist(x, y), x, T.ones(1, 1), create_graph=True)
@@ -161,6 +182,9 @@ NUMBERS = {
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
     "half-prod": (half_prod, math.inf, 90.0625),
     "triangular-tangent": (triangular_tangent, False, True),
+    "spread-of-no-dims": (spread_of_no_dims, [math.inf] * 4, [3.0, 0.57, 3.0, 0.57]),
+    "logsumexp-of-no-dims": (logsumexp_of_no_dims, RuntimeError, 1.3863),
+    "scaled-rows-twice": (scaled_rows_twice, [1.0, 1.0, 1.0], [1.0, 0.5, 0.5]),
     "cdist-twice": (cdist_twice, NotImplementedError, [0.089, 0.179]),
     "norm-of-nothing": (norm_of_nothing, "nan", "0.0"),
     "topk-ties": (topk_ties, [8, 5, 2], [2, 5, 8]),

@@ -104,3 +104,51 @@ def test_slopes_of_bessel_functions(name: str, x: float) -> None:
         return [y, g, *lib.autograd.grad(g, [at])]
 
     same(found)
+
+
+# ----- logit at the ends, rows scaled twice, determinants of singular matrices -----
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("eps", [None, -1.0, 0.0, 0.1])
+@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, 0.5, -1.0, 2.0, float("inf"), float("nan")])
+def test_slopes_of_logit(x: float, eps: float | None, again: bool) -> None:
+    """One number, as PyTorch's vectors of several do not know which zero they have; what is recorded has its own formula."""
+
+    def found(lib: Any) -> list[Any]:
+        at, g = lib.tensor([x], requires_grad=True), lib.tensor([2.0], requires_grad=True)
+        (slope,) = lib.autograd.grad(lib.logit(at, eps), at, g, create_graph=again)
+        return [slope, *(lib.autograd.grad(slope, [at, g]) if again else ())]
+
+    same(found)
+
+
+@pytest.mark.parametrize("padding", [None, 1])
+def test_rows_scaled_by_how_often_they_are_looked_up_have_second_derivatives(padding: int | None) -> None:
+    index = eng.tensor([[0, 1], [1, 2]])
+
+    def rows(weight: Any) -> Any:
+        return eng.nn.functional.embedding(index, weight, padding, scale_grad_by_freq=True)
+
+    def slope(start: Any) -> Any:
+        weight = eng.ones(3, 2, dtype=eng.float64, requires_grad=True)
+        return eng.autograd.grad(rows(weight), weight, start, create_graph=True)[0]
+
+    assert eng.autograd.gradcheck(slope, eng.ones(2, 2, 2, dtype=eng.float64, requires_grad=True))
+
+
+@pytest.mark.parametrize("name", ["slogdet", "logdet", "solve_ex"])
+@pytest.mark.parametrize("of", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
+def test_a_recorded_gradient_refuses_singular_matrices(name: str, of: list[list[float]]) -> None:
+    def found(lib: Any) -> str:
+        a = lib.tensor(of, requires_grad=True)
+        if name == "solve_ex":
+            out = lib.linalg.solve_ex(a, lib.ones(2, 1))[0].sum()
+        else:
+            out = lib.slogdet(a)[1] if name == "slogdet" else lib.logdet(a)
+        lib.autograd.grad(out, a, retain_graph=True)  # that gives infinities or NaN
+        with pytest.raises(lib.linalg.LinAlgError) as raised:
+            lib.autograd.grad(out, a, create_graph=True)
+        return str(raised.value).partition("\n")[0]
+
+    assert found(eng) == found(torch)

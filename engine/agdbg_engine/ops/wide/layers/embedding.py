@@ -13,7 +13,7 @@ from ....repeated_index import times_named
 from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
-from ..declare import OPS, formula, kernel, op, public
+from ..declare import OPS, formula, in_both, kernel, op, public
 
 
 @kernel
@@ -22,13 +22,21 @@ def embedding_raw(weight: Any, indices: Any, padding_idx: int, scale_grad_by_fre
     return weight.take(indices, 0)
 
 
+def _times_looked_up(indices: Any, rows: int) -> Any:
+    """How often the row of each index is looked up in all, with a last dimension of 1."""
+    indices = indices.astype(np.int64, copy=False)
+    return times_named(indices, rows)[indices][..., None]
+
+
+in_both("times_looked_up", _times_looked_up, lambda indices, rows: wrap(_times_looked_up(indices._a, rows)))
+
+
 @kernel
 def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The transpose of :func:`embedding_raw`; nothing for the row ``padding_idx``."""
     indices = indices.astype(np.int64, copy=False)
     if scale_grad_by_freq:
-        counts = times_named(indices, rows)
-        g = g / counts[indices][..., None].astype(g.dtype)
+        g = g / _times_looked_up(indices, rows).astype(g.dtype)
     out = kernels.index_backward(g, (rows, g.shape[-1]), (indices,))
     if padding_idx >= 0:
         out[padding_idx] = 0
@@ -37,10 +45,10 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
 
 @formula
 def embedding_again(F: Any, g: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
-    """The gradient of :func:`embedding_dense_backward`."""
-    if scale_grad_by_freq:
-        raise RuntimeError("embedding_backward: double backward with scale_grad_by_freq is not supported")
+    """The gradient of :func:`embedding_dense_backward`, each row divided by how often it was looked up if that was."""
     out = F.embedding_raw(g, indices, padding_idx, False)
+    if scale_grad_by_freq:
+        out = out / F.cast(F.times_looked_up(indices, g.shape[0]), g.dtype)
     return out if padding_idx < 0 else F.drop(out, F.unsqueeze(indices == padding_idx, len(indices.shape)))
 
 

@@ -113,7 +113,7 @@ def slogdet_grad(F: Any, g_sign: Any, g_log: Any, a: Any, sign: Any) -> Any:
     if g is None:
         return F.zeros_of(a.shape, a)
     d = F.on_diagonal(F.expand(g[..., None], (*sign.shape, a.shape[-1])))
-    return F.solve_only(F.mH(a), F.cast(d, a.dtype), True)
+    return F.solve_or_refuse(F.mH(a), F.cast(d, a.dtype), True)
 
 
 @formula

@@ -111,13 +111,22 @@ SOLVE = op("solve_raw(A, B, left=True)", "LinalgSolveExBackward0", outputs="resu
    jvp="(solve_tangent(A, B, result, A_t, B_t, left), None, None, None)", holomorphic=False)  # fmt: skip
 
 in_both("solve_only", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: SOLVE(a, b, left)[0])
-in_both("solve_adjoint", solved_again, lambda a, lu, pivots, b, left: SOLVE(matrix_adjoint(a), b, left)[0])
+in_both("solve_adjoint", solved_again, lambda a, lu, pivots, b, left: _solve_or_refuse(matrix_adjoint(a), b, left))
+in_both("solve_or_refuse", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: _solve_or_refuse(a, b, left))
 
 
 @formula
 def solve_rhs_grad(F: Any, g: Any, a: Any, lu: Any, pivots: Any, b_shape: Any, left: bool) -> Any:
     """Gradient of the solution in B."""
     return F.sum_to(_solve_adjoint(F, a, lu, pivots, g, b_shape, left), b_shape)
+
+
+def _solve_or_refuse(a: Tensor, b: Tensor, left: bool) -> Tensor:
+    """A gradient that is recorded is one by :func:`solve`, in PyTorch, which refuses singular matrices."""
+    x: Tensor
+    x, _, _, info = SOLVE(a, b, left)
+    failures("torch.linalg.solve", info._a, UNSOLVABLE)
+    return x
 
 
 def _solve_adjoint(F: Any, a: Any, lu: Any, pivots: Any, g: Any, b_shape: Any, left: bool) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....dtype import scalar_type
 from ....tensor import Tensor
-from ... import elementwise, kernels
+from ... import elementwise, graph, kernels
 from ...compare import isnan
 from ...explain import no_tensor
 from ..declare import INPLACE, formula, in_both, kernel, op, public, unary
@@ -127,13 +127,21 @@ def logit(x: Any, eps: float | None) -> Any:
     return np.log(x / (1 - x))
 
 
-@formula
-def logit_grad(F: Any, g: Any, x: Any, eps: float | None) -> Any:
-    """Gradient of logit: 0 beyond the limits, NaN outside [0, 1] without."""
-    slope = g / (x * (1 - x))
+def _logit_grad(g: Any, x: Any, eps: float | None) -> Any:
+    """Gradient of logit: 0 beyond the limits, NaN outside [0, 1] without; at both zeros, and at 1, ``g`` times infinity."""
+    slope = np.where((x == 0) | (x == 1), g * x.dtype.type(math.inf), g / (x * (1 - x)))
     if eps is None or eps < 0:
-        return F.where((x < 0) | (x > 1), math.nan, slope)
-    return F.drop(slope, (x < eps) | (x > 1 - eps))
+        return np.where((x < 0) | (x > 1), x.dtype.type(math.nan), slope)
+    return kernels.drop(slope, (x < eps) | (x > 1 - eps))
+
+
+def _recorded_logit_grad(g: Any, x: Any, eps: float | None) -> Any:
+    """As :func:`_logit_grad` by a formula that can be differentiated again: as in PyTorch, limits below 0 are limits here."""
+    slope, low, other = g / (x * (1 - x)), eps or 0.0, math.nan if eps is None else 0.0
+    return graph.where((x >= low) & (x <= 1 - low), slope, other)  # type: ignore[attr-defined]  # rows
+
+
+in_both("logit_grad", _logit_grad, _recorded_logit_grad)
 
 
 # ----- powers in double precision -----
