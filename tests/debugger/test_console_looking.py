@@ -3,6 +3,7 @@
 import pytest
 from agdbg_tests_console_stage import SMALL
 
+from agdbg.breakpoints import EVENTS
 from agdbg.console import CommandError
 from agdbg.console.places import short
 
@@ -136,6 +137,31 @@ def test_explain_findings_and_events(console_stage):
     assert len(console.value("events pass started all")["events"]) == 2
     with pytest.raises(CommandError, match=r"there is no event .pass startd., did you mean pass started\?"):
         console.do("events pass startd")
+
+
+def test_events_go_by_the_names_that_catch_takes(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("run")
+    every = console.value("events all")["events"]
+    kinds = {each["kind"] for each in every}
+    named = {name: console.value(f"events {name} all")["events"] for name in EVENTS}
+    assert named["backward-started"] == [each for each in every if each["kind"] == "pass started"] != []
+    assert console.do("events Backward_Started") == console.do("events pass started")
+    assert named["backward-finished"] and not named["hook-fired"] and "hook" not in kinds
+    assert console.do("events hook-fired") == "no hook-fired has been recorded"
+    assert "comes with each node and is not listed; `catch save` stops there" in console.do("events save")
+    with pytest.raises(CommandError, match=r"did you mean save\?"):
+        console.do("events savee")
+
+
+def test_hooks_are_listed_by_what_happened(console_stage):
+    console = console_stage.console(
+        SMALL.replace("loss.backward()", "h = loss.register_hook(abs)\nloss.backward()\nh.remove()")
+    )
+    console.do("run")
+    for name in ("registered", "fired", "removed"):
+        (found,) = console.value(f"events hook-{name}")["events"]
+        assert f" {name}" in found["text"]
 
 
 def test_nothing_to_explain(console_stage):

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from agdbg.breakpoints import EVENTS
+from agdbg.console.event_names import is_meant, is_named, unlisted
 from agdbg.console.places import short
 from agdbg.console.table import CommandError, Reply, command, nearest
 
@@ -30,7 +32,7 @@ def findings(console: "Console", rest: str) -> Reply:
 
 @command("events", arguments="[KIND] [COUNT | all]", group=_GROUP)
 def events(console: "Console", rest: str) -> Reply:
-    """List the last events of the recording, of one kind or of all, with the numbers that goto takes."""
+    """List the last events, of one kind, named as here or for catch, or of all, with the numbers that goto takes."""
     words = rest.split()
     count: int | None = _SHOWN
     if words and (words[-1] == "all" or words[-1].isdecimal()):
@@ -38,10 +40,14 @@ def events(console: "Console", rest: str) -> Reply:
         words.pop()
     kind = " ".join(words)
     everything = all_events(console)
-    chosen = [each for each in everything if not kind or each["kind"] == kind]
+    chosen = [each for each in everything if not kind or is_meant(kind, each)]
+    if kind and not chosen and is_named(kind):
+        return Reply(unlisted(kind) or f"no {kind} has been recorded", {"events": [], "total": 0})
     if kind and not chosen:
         kinds = sorted({each["kind"] for each in everything})
-        raise CommandError(f"there is no event {kind!r}{nearest(kind, kinds)}; there are: {', '.join(kinds) or 'none'}")
+        raise CommandError(
+            f"there is no event {kind!r}{nearest(kind, [*kinds, *EVENTS])}; there are: {', '.join(kinds) or 'none'}"
+        )
     shown = chosen if count is None else chosen[len(chosen) - min(count, len(chosen)) :]
     lines = [_event(each) for each in shown]
     before = len(chosen) - len(shown)
