@@ -40,8 +40,8 @@ def unlisted(text: str) -> str:
     if kind in _LOGGED:
         return ""
     return (
-        f"{kind} ({EVENTS[kind]}) comes with each node and is not listed; `catch {kind}` stops there, `node NODE` shows what became of "
-        "a node, and `saved NODE` what it has saved"
+        f"{kind} ({EVENTS[kind]}) comes with each node and is not listed; `catch {kind}` stops there, "
+        "`node NODE` shows what became of a node, and `saved NODE` what it has saved"
     )
 
 
