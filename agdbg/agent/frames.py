@@ -6,6 +6,8 @@ from types import CodeType, FrameType, TracebackType
 
 _OWN = str(Path(__file__).resolve().parents[1])
 _MOST = 200
+#: The module that runs a program: what has called it started agdbg, be it an installed script or `python -c`.
+_LAUNCHER = "agdbg.launch.program"
 _NO_MODULE = ("<frozen runpy>", "<frozen importlib._bootstrap>")
 
 
@@ -22,6 +24,8 @@ def user_frames(internal: frozenset[str], runs_pass: CodeType | None = None) -> 
         file = code.co_filename
         if file in internal or file.startswith(_OWN):
             passes += code is runs_pass
+            if frame.f_globals.get("__name__") == _LAUNCHER:
+                return found
         elif file not in _NO_MODULE:
             found.append((frame, passes))
         frame = frame.f_back

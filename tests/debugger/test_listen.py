@@ -124,6 +124,30 @@ def test_a_script_waits_at_a_port_and_is_stepped(start, tmp_path):
     assert Trace.open(ended["trace"]).meta["exit"]["status"] == 0
 
 
+@pytest.mark.parametrize("how", ["script", "module"])
+def test_the_stack_begins_with_the_program(start, tmp_path, how):
+    """What an installer writes to start agdbg is a file like any other, and no frame of the program."""
+    (tmp_path / "starter").write_text(
+        "import sys\nfrom agdbg.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    words = ["small.py"] if how == "script" else ["-m", "small"]
+    program = start(
+        tmp_path / "starter", "listen", "--wait", *words, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])
+    )
+    found = program.until(r"listening at (\S+:\d+); the token is (\S+)")
+    with joined(found[1], found[2], name="Exp*") as client:
+        client.wait_for("stopped")
+        frames = client.request("stackTrace", threadId=1)["stackFrames"]
+        assert [each["source"]["name"] for each in frames if "source" in each and each["name"] == "<module>"] == [
+            "small.py"
+        ]
+        assert "starter" not in str(frames)
+        client.request("setFunctionBreakpoints", breakpoints=[])
+        client.request("continue", threadId=1)
+        client.wait_for("agdbg/ended")
+    assert program.end() == (0, plain(tmp_path))
+
+
 def test_a_script_that_nobody_joins_runs_as_ever(start, tmp_path):
     program = start("-m", "agdbg", "listen", "small.py")
     assert program.end() == (0, plain(tmp_path))
