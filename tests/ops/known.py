@@ -189,7 +189,6 @@ KNOWN += [
     Known("__rmatmul__", "promotion", "That the dtypes differ is said before that bools cannot be multiplied", "*not implemented for 'Bool'*"),
     Known("linalg.solve_triangular", "promotion", "PyTorch reads the memory of one dtype as another one", "*torch nothing"),
     Known("linalg.pinv:singular", "promotion", "PyTorch multiplies matrices of two dtypes if they have no elements", "*0, 50, 2*torch nothing"),
-    Known("special.zeta", "promotion", "PyTorch has no zeta function of half precision", "*zeta_cpu*the engine nothing"),
     Known("masked.logaddexp", "promotion", "PyTorch has no neutral element of bools", "*identity of logaddexp*"),
     *(
         Known(f"nn.functional.linear_cross_entropy:{variant}", "promotion", "PyTorch refuses the targets by its own node", "*index_select*")

@@ -968,6 +968,7 @@ Tensor.bitwise_xor_ Scalar other
 Tensor.bmm Tensor mat2
 Tensor.broadcast_to SymInt[] size
 Tensor.cauchy_ float median=0., float sigma=1., *, Generator? generator=None
+Tensor.ccol_indices -
 Tensor.ceil -
 Tensor.ceil_ -
 Tensor.chalf *, MemoryFormat? memory_format=None
@@ -992,9 +993,12 @@ Tensor.clip Scalar? min=None, Scalar? max=None
 Tensor.clip_ Tensor? min=None, Tensor? max=None
 Tensor.clip_ Scalar? min=None, Scalar? max=None
 Tensor.clone *, MemoryFormat? memory_format=None
+Tensor.coalesce -
+Tensor.col_indices -
 Tensor.conj -
 Tensor.conj_physical -
 Tensor.conj_physical_ -
+Tensor.const_data_ptr -
 Tensor.copysign Tensor other
 Tensor.copysign Scalar other
 Tensor.copysign_ Tensor other
@@ -1008,6 +1012,7 @@ Tensor.count_nonzero int? dim=None
 Tensor.count_nonzero int[] dim
 Tensor.cov *, int correction=1, Tensor? fweights=None, Tensor? aweights=None
 Tensor.cross Tensor other, int? dim=None
+Tensor.crow_indices -
 Tensor.cuda Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
 Tensor.cummax int dim
 Tensor.cummin int dim
@@ -1017,6 +1022,8 @@ Tensor.cumsum int dim, *, ScalarType? dtype=None
 Tensor.cumsum_ int dim, *, ScalarType? dtype=None
 Tensor.deg2rad -
 Tensor.deg2rad_ -
+Tensor.dense_dim -
+Tensor.dequantize -
 Tensor.det -
 Tensor.detach -
 Tensor.detach_ -
@@ -1120,6 +1127,7 @@ Tensor.gt Scalar other
 Tensor.gt_ Tensor other
 Tensor.gt_ Scalar other
 Tensor.hardshrink Scalar lambd=0.5
+Tensor.hash_tensor int[1] dim=[], *, bool keepdim=False, int mode=0
 Tensor.heaviside Tensor values
 Tensor.heaviside_ Tensor values
 Tensor.histc int bins=100, Scalar min=0, Scalar max=0
@@ -1149,7 +1157,10 @@ Tensor.index_reduce int dim, Tensor index, Tensor source, str reduce, *, bool in
 Tensor.index_reduce_ int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True
 Tensor.index_select int dim, Tensor index
 Tensor.inner Tensor other
+Tensor.int_repr -
 Tensor.inverse -
+Tensor.ipu Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
+Tensor.is_coalesced -
 Tensor.is_complex -
 Tensor.is_conj -
 Tensor.is_floating_point -
@@ -1250,6 +1261,7 @@ Tensor.moveaxis int[] source, int[] destination
 Tensor.movedim int source, int destination
 Tensor.movedim int[] source, int[] destination
 Tensor.msort -
+Tensor.mtia Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
 Tensor.mul Tensor other
 Tensor.mul_ Tensor other
 Tensor.multinomial SymInt num_samples, bool replacement=False, *, Generator? generator=None
@@ -1318,7 +1330,13 @@ Tensor.prod *, ScalarType? dtype=None
 Tensor.prod int dim, bool keepdim=False, *, ScalarType? dtype=None
 Tensor.put Tensor index, Tensor source, bool accumulate=False
 Tensor.put_ Tensor index, Tensor source, bool accumulate=False
+Tensor.q_per_channel_axis -
+Tensor.q_per_channel_scales -
+Tensor.q_per_channel_zero_points -
+Tensor.q_scale -
+Tensor.q_zero_point -
 Tensor.qr bool some=True
+Tensor.qscheme -
 Tensor.quantile Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear"
 Tensor.quantile float q, int? dim=None, bool keepdim=False, *, str interpolation="linear"
 Tensor.rad2deg -
@@ -1345,6 +1363,7 @@ Tensor.reshape SymInt[] shape
 Tensor.reshape_as Tensor other
 Tensor.resize_ SymInt[] size, *, MemoryFormat? memory_format=None
 Tensor.resize_as_ Tensor the_template, *, MemoryFormat? memory_format=None
+Tensor.resize_as_sparse_ Tensor the_template
 Tensor.resolve_conj -
 Tensor.resolve_neg -
 Tensor.roll SymInt[1] shifts, int[1] dims=[]
@@ -1353,6 +1372,7 @@ Tensor.round
 Tensor.round *, int decimals
 Tensor.round_ 
 Tensor.round_ *, int decimals
+Tensor.row_indices -
 Tensor.rsqrt -
 Tensor.rsqrt_ -
 Tensor.scatter int dim, Tensor index, Tensor src
@@ -1384,9 +1404,14 @@ Tensor.sinh -
 Tensor.sinh_ -
 Tensor.slice_scatter Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1
 Tensor.slogdet -
+Tensor.smm Tensor mat2
 Tensor.softmax int dim, ScalarType? dtype=None
 Tensor.sort *, bool? stable, int dim=-1, bool descending=False
 Tensor.sort int dim=-1, bool descending=False
+Tensor.sparse_dim -
+Tensor.sparse_mask Tensor mask
+Tensor.sparse_resize_ int[] size, int sparse_dim, int dense_dim
+Tensor.sparse_resize_and_clear_ int[] size, int sparse_dim, int dense_dim
 Tensor.split_with_sizes SymInt[] split_sizes, int dim=0
 Tensor.sqrt -
 Tensor.sqrt_ -
@@ -1398,6 +1423,7 @@ Tensor.squeeze int[] dim
 Tensor.squeeze_ 
 Tensor.squeeze_ int dim
 Tensor.squeeze_ int[] dim
+Tensor.sspaddmm Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1
 Tensor.std int[1]? dim, bool unbiased=True, bool keepdim=False
 Tensor.std int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False
 Tensor.std bool unbiased=True
@@ -1429,8 +1455,14 @@ Tensor.tensor_split Tensor tensor_indices_or_sections, int dim=0
 Tensor.tensor_split SymInt sections, int dim=0
 Tensor.tile SymInt[] dims
 Tensor.to_dense ScalarType? dtype=None, *, bool? masked_grad=None
+Tensor.to_mkldnn ScalarType? dtype=None
+Tensor.to_padded_tensor float padding, SymInt[]? output_size=None
 Tensor.to_sparse *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None, bool? requires_grad=False
 Tensor.to_sparse int sparse_dim
+Tensor.to_sparse_bsc int[2] blocksize, int? dense_dim=None
+Tensor.to_sparse_bsr int[2] blocksize, int? dense_dim=None
+Tensor.to_sparse_csc int? dense_dim=None
+Tensor.to_sparse_csr int? dense_dim=None
 Tensor.topk SymInt k, int dim=-1, bool largest=True, bool sorted=True
 Tensor.trace -
 Tensor.transpose int dim0, int dim1
@@ -1470,6 +1502,7 @@ Tensor.xlogy Tensor other
 Tensor.xlogy Scalar other
 Tensor.xlogy_ Tensor other
 Tensor.xlogy_ Scalar other
+Tensor.xpu Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
 Tensor.zero_ -
 _alpha_dropout=alpha_dropout Tensor input, float p, bool train
 _batch_norm=batch_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled

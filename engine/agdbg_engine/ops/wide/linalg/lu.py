@@ -344,13 +344,14 @@ def _as_many(op_name: str, pivots: Tensor, packed: Tensor) -> None:
 
 
 def _checked_solve(op_name: str, lu: Tensor, pivots: Tensor, b: Tensor, left: bool) -> None:
-    floating("torch.linalg.lu_solve", lu)
+    floating("torch.linalg.lu_solve", lu, low=True)
     same_dtype(op_name, lu, b, "LU and B")
     square("torch.linalg.lu_solve", lu)
     matrices(op_name, b, "B")
     multiplied(op_name, lu, b, left)
     if pivots._a.dtype != np.int32:
         raise RuntimeError(f"{op_name}: pivots should be a Tensor of scalar type torch.int32")
+    floating("torch.linalg.lu_solve", lu)
     if lu.shape[-1] != (pivots.shape[-1] if pivots.ndim else -1):
         raise shape_error(f"{op_name}: Number of pivots per batch should be same as the dimension of the matrix")
     if lu.shape[:-2] != pivots.shape[:-1]:
