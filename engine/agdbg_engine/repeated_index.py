@@ -19,6 +19,17 @@ def add_at(out: Any, index: Any, values: Any) -> None:
     join_at("add", out, index, values)
 
 
+def add_in_turn(out: Any, index: Any, values: Any) -> None:
+    """:func:`add_at` of ``values`` that may lie in the memory of ``out``: on the host each is read when its turn comes."""
+    if not isinstance(out, np.ndarray) or not np.may_share_memory(out, values):
+        add_at(out, index, values)
+        return
+    places = np.arange(out.size).reshape(out.shape)[index]
+    values = np.broadcast_to(values, places.shape)
+    for at in np.ndindex(places.shape):
+        out[np.unravel_index(places[at], out.shape)] += values[at]
+
+
 def times_named(places: Any, n: int) -> Any:
     """How often each of ``n`` places is named, as int64; unlike CuPy's ``bincount`` it reads nothing on the host."""
     if isinstance(places, np.ndarray):

@@ -17,7 +17,7 @@ import numpy as np
 from . import errors, events, inside, streams
 from .anomaly import remember
 from .backward import route_run
-from .device import array_module
+from .device import array_module, owner
 from .grad_mode import mode
 from .hooks import move_to, node_hooks
 from .layout import steps_of
@@ -44,6 +44,19 @@ class CreationMeta(enum.Enum):
     MULTI_OUTPUT_NODE = enum.auto()
     INFERENCE_MODE = enum.auto()
     IN_CUSTOM_FUNCTION = enum.auto()
+
+
+data_given = False
+"""Whether some tensor has been given other ``data``: a view may have left its base then."""
+
+
+def has_left(t: Tensor, view: ViewMeta) -> bool:
+    """Whether ``t``, which was made as ``view``, or the base of that, has been given other memory: what is written to one of them
+    does not reach the other any more."""
+    a, b = t._a, view.base._a
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return bool(a.size) and not np.may_share_memory(a, b)
+    return owner(a) is not owner(b)
 
 
 class ViewMeta:
@@ -86,6 +99,9 @@ class ViewMeta:
         storage = t._storage
         assert storage is not None
         if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
+            if data_given and has_left(t, self):
+                self.attr_version = storage.version
+                return t._fn
             self.check_rebase(t, "its base or another view of its base has been")
             self.regenerate(t)
         if t._fn is not None:
@@ -406,6 +422,10 @@ def set_output(t: Tensor, node: Node, nr: int) -> None:
 def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: int = 0) -> None:
     """Make ``node`` the history of ``t``, its input number ``at``, after an in-place op: of the base when ``t`` is a view."""
     view = t._meta.view if t._meta is not None else None
+    if data_given and view is not None and has_left(t, view):
+        assert t._storage is not None
+        view.attr_version = t._storage.version
+        view = None
     target = t if view is None else view.base
     old = target._fn
     if view is None:

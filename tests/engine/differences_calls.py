@@ -102,6 +102,15 @@ def expanded_gradients(T):
     return gradient.stride()
 
 
+def parted_view(T):
+    x = T.tensor([1.0, 1.0, 1.0], requires_grad=True)
+    y = x * 1
+    v = y[1:]
+    v.data = v.detach().clone()
+    v.mul_(10)
+    return T.autograd.grad(y.sum(), x)[0].tolist()
+
+
 def negative_size(T):
     return tuple(T.ones(1).expand(-3, 0).shape)
 
@@ -420,6 +429,7 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),
     "negative-size": (negative_size, (-3, 0), RuntimeError),
     "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),

@@ -222,3 +222,32 @@ def without_recording(t):
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+def written_and_refused(t, jvp, of_a_view):
+    """A dual with a history is written in place, and then no tangent comes of it: what backward says."""
+    fw = forward_ad(t)
+
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    with fw.dual_level():
+        x = t.ones(2, 2, requires_grad=True)
+        y = fw.make_dual(x, t.ones(2, 2)).tanh()
+        refused = error_of(function(t, forward, jvp), y[1:] if of_a_view else y)
+        told = error_of(lambda: t.autograd.grad(y.sum(), x))
+    return [refused, told, y._version, y.detach()]
+
+
+def fails(ctx, g):
+    raise ValueError("no tangent")
+
+
+REFUSED = {"raises": fails, "another one": lambda ctx, g: g * 2, "none": lambda ctx, g: None}
+
+
+@pytest.mark.parametrize("of_a_view", [False, True])
+@pytest.mark.parametrize("jvp", REFUSED)
+def test_what_a_function_has_written_has_its_whole_node_when_jvp_fails(jvp, of_a_view):
+    same(lambda t: written_and_refused(t, REFUSED[jvp], of_a_view))

@@ -188,3 +188,17 @@ def test_a_dual_on_a_diagonal_is_a_number():
             return [x, fw.unpack_dual(x).tangent]
 
     same(both)
+
+
+@pytest.mark.filterwarnings("ignore:Use of index_put_ on expanded tensors is deprecated")
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("accumulate", [True, False])
+@pytest.mark.parametrize("rows", [[0], [1], [0, 0], [0, 1], [1, 0, 1]])
+def test_what_is_put_into_expanded_memory_from_there(rows, accumulate, own):
+    def program(t):
+        x = t.tensor([2.0, 3.0])
+        v = x.expand(2, 2)
+        v.index_put_((t.tensor(rows),), x if own else t.tensor([2.0, 3.0]), accumulate=accumulate)
+        return [x, v, v._version]
+
+    same(program)

@@ -3,6 +3,8 @@
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, same
 
+import agdbg_engine as ag
+
 torch = pytest.importorskip("torch")
 programs = Programs()
 
@@ -161,6 +163,47 @@ def parameters_of_what_has_no_gradient(t):
     ]  # fmt: skip
 
 
+def parted(t, which):
+    x = t.tensor([0.5, 0.7, 0.9], dtype=t.float64, requires_grad=True)
+    y = x * 1
+    v = y[1:]
+    whose = v if which == "view" else y
+    whose.data = whose.detach().clone()
+    return x, y, v
+
+
+@programs
+def a_view_of_the_new_memory_is_one(t):
+    x, y, _ = parted(t, "base")
+    v = y[1:]
+    v.mul_(10)
+    return [*t.autograd.grad(y.sum() + v.sum(), x), v.grad_fn.name()]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+# ----- views that are given other memory, or whose base is: PyTorch gives wrong gradients there, in silence -----
+
+
+@pytest.mark.parametrize("which", ["view", "base"])
+def test_a_write_through_a_view_that_has_left_its_base_is_its_own(which):
+    x, y, v = parted(ag, which)
+    v.mul_(10)
+    assert y.tolist() == [0.5, 0.7, 0.9]
+    assert ag.autograd.grad(y.sum(), x, retain_graph=True)[0].tolist() == [1, 1, 1]
+    assert ag.autograd.grad(v.sum(), x)[0].tolist() == [0, 10, 10]
+
+
+@pytest.mark.parametrize("which", ["view", "base"])
+def test_a_write_to_a_base_does_not_reach_a_view_that_has_left_it(which):
+    x, y, v = parted(ag, which)
+    y.mul_(10)
+    assert v.tolist() == [0.7, 0.9]
+    assert ag.autograd.grad(v.sum(), x, retain_graph=True)[0].tolist() == [0, 1, 1]
+    v.mul_(3)
+    y.mul_(2)
+    assert ag.autograd.grad(v.sum(), x, retain_graph=True)[0].tolist() == [0, 3, 3]
+    assert ag.autograd.grad(y.sum(), x)[0].tolist() == [20, 20, 20]

@@ -61,20 +61,29 @@ def outputs_of(
         outputs = _Outputs(node, tensors, len(values), executable, saved)
         made = tuple([outputs.made(i, v) if isinstance(v, Tensor) else v for i, v in enumerate(values)])
         outputs.finish()
-        if events.special & events.FORWARD:
+    try:
+        if outputs is not None and events.special & events.FORWARD:
             Forward(node, inputs, outputs.fixed, outputs.dirty).propagate(values, made)
-    if executable:
-        node.n_outputs = len(values)
-        node._likes = tuple([like(v) for v in made])
-        if not node._materialize_non_diff_grads:
-            node.unfilled = tuple([i for i, v in enumerate(made) if isinstance(v, Tensor) and v._fn is not node])
-        save(node, saved)
-        if outputs is not None:
-            outputs.tell(made)
-    elif events.sink is not None:
-        cut(tuple(tensors))
+    finally:  # what was written in place has this node as its history, whatever became of the tangents
+        if executable:
+            _complete(node, made, saved, outputs)
+        elif events.sink is not None:
+            cut(tuple(tensors))
     node.to_save = node.non_differentiable = node.dirty_tensors = node.saved_for_forward = None
     return made if values is raw else made[0]
+
+
+def _complete(
+    node: BackwardCFunction, made: tuple[Any, ...], saved: tuple[Any, ...], outputs: _Outputs | None
+) -> None:
+    """Let backward run ``node``: how many outputs it has, what they are like, and what it saved."""
+    node.n_outputs = len(made)
+    node._likes = tuple([like(v) for v in made])
+    if not node._materialize_non_diff_grads:
+        node.unfilled = tuple([i for i, v in enumerate(made) if isinstance(v, Tensor) and v._fn is not node])
+    save(node, saved)
+    if outputs is not None:
+        outputs.tell(made)
 
 
 def _plain(node: BackwardCFunction, tensors: list[Tensor], values: tuple[Any, ...]) -> bool:

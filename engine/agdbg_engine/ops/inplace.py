@@ -14,7 +14,7 @@ from ..errors import raise_if
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..node import Node
-from ..repeated_index import add_at
+from ..repeated_index import add_in_turn
 from ..saved.hooks import deferred, keep_inputs, keep_output
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
@@ -171,7 +171,7 @@ def _write_repeating(target: Any, result: Any, name: str, args: tuple[Any, ...])
         key, values, accumulate = (*args, False)[:3]
         values = values._a if isinstance(values, Tensor) else values
         if accumulate:
-            add_at(target, key, values)
+            add_in_turn(target, key, values)
         else:
             target[key] = values
     else:
