@@ -73,9 +73,7 @@ def outputs_of(
     return made if values is raw else made[0]
 
 
-def _complete(
-    node: BackwardCFunction, made: tuple[Any, ...], saved: tuple[Any, ...], outputs: _Outputs | None
-) -> None:
+def _complete(node: BackwardCFunction, made: tuple[Any, ...], saved: tuple[Any, ...], outputs: _Outputs | None) -> None:
     """Let backward run ``node``: how many outputs it has, what they are like, and what it saved."""
     node.n_outputs = len(made)
     node._likes = tuple([like(v) for v in made])
