@@ -40,6 +40,24 @@ def test_value_and_gradient(case, by, reduce, initial):
         np.testing.assert_allclose(mine, theirs, rtol=1e-14)
 
 
+NAN, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize("coming", [[NAN, 1.0], [1.0, INF], [1.0, 2.0]], ids=str)
+@pytest.mark.parametrize(
+    "x", [[1.0, 2.0, 3.0, NAN, 5.0], [2.0, 2.0, 3.0, 4.0, 3.0], [2.0, 2.0, NAN, NAN, -INF]], ids=str
+)
+@pytest.mark.parametrize("initial", [None, 3.0])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min"])
+def test_what_comes_in_reaches_what_is_chosen(reduce, initial, x, coming):
+    found = []
+    for library in (engine, torch):
+        t = library.tensor(x, dtype=library.float64, requires_grad=True)
+        y = library.segment_reduce(t, reduce, lengths=library.tensor([2, 3]), initial=initial)
+        found.append(library.autograd.grad(y, t, library.tensor(coming, dtype=library.float64))[0].tolist())
+    np.testing.assert_array_equal(*found)
+
+
 ERRORS = """
 R(x, "sum")
 R(x, "median", lengths=L([6]))

@@ -98,6 +98,10 @@ class _BySlice(_ByElement):
         return self.F.index_reduce(x, self.dim, self.index, src, how, include_self)
 
 
+class _ByPiece(_BySlice):
+    """How slices come to pieces and back: what is not chosen gets nothing, whatever comes in, and NaN is chosen."""
+
+
 def _weights(
     F: Any,
     by: _ByElement,
@@ -121,7 +125,10 @@ def _weights(
         held = F.to_copy(x == result, result.dtype)
         if not (include_self or ties_with_dropped):
             held = by.clear(held)
-        given = F.to_copy(src == by.pick(result), result.dtype)
+        given = src == by.pick(result)
+        if type(by) is _ByPiece:  # what they begin with is no element
+            held, given = held * 0, given | (src != src)
+        given = F.to_copy(given, result.dtype)
         count = by.add(held, given)
         counts = by.pick(count)
         return held / count, F.drop(given / counts, counts == 0)  # of elements that go nowhere
@@ -145,7 +152,7 @@ op("once_only(self, text)", "DelayedErrorBackward0", self="refused_again(text)",
 
 
 def _by(name: str) -> type[_ByElement]:
-    return _BySlice if name == "index" else _ByElement
+    return {"element": _ByElement, "index": _BySlice, "piece": _ByPiece}[name]
 
 
 @formula
@@ -165,7 +172,10 @@ def reduce_source_grad(
     """Gradient of what is reduced."""
     by = _by(how)(F, dim, index, src)
     out = by.pick(g)
-    return out if reduce == "sum" else out * _weights(F, by, x, src, result, reduce, include_self)[1]
+    if reduce == "sum":
+        return out
+    weights = _weights(F, by, x, src, result, reduce, include_self)[1]
+    return F.drop(out * weights, weights == 0) if type(by) is _ByPiece else out * weights
 
 
 @formula
@@ -178,11 +188,13 @@ def reduce_tangent(
     if reduce != "sum":
         of_self, of_src = _weights(F, by, x, src, result, reduce, include_self, ties_with_dropped=False)
         x_t, src_t = x_t * of_self, src_t * of_src
+        if reduce in ("amax", "amin"):  # what is not chosen is not seen, whatever its tangent
+            x_t, src_t = F.drop(x_t, of_self == 0), F.drop(src_t, of_src == 0)
     return by.add(x_t if include_self else by.clear(x_t), src_t)
 
 
 _ELEMENT = "'element', self, dim, index, src, reduce, include_self, result"
-_SLICE = "'index', self, dim, index, source, reduce, include_self, result"
+_SLICE, _PIECE = (f"'{how}', self, dim, index, source, reduce, include_self, result" for how in ("index", "piece"))
 BY_ELEMENT = op(
     "scatter_reduce(self, dim, index, src, reduce, include_self)", "ScatterReduceBackward0", index=None, value=_by_element,
     self=f"reduce_self_grad(g, {_ELEMENT})", src=f"reduce_source_grad(g, {_ELEMENT})",
@@ -192,6 +204,11 @@ BY_SLICE = op(
     "index_reduce(self, dim, index, source, reduce, include_self)", "IndexReduceBackward0", index=None, value=_by_slice,
     self=f"reduce_self_grad(g, {_SLICE})", source=f"reduce_source_grad(g, {_SLICE})",
     jvp=f"reduce_tangent(self_t, source_t, {_SLICE})",
+)  # fmt: skip
+BY_PIECE = op(
+    "extreme_of_pieces(self, dim, index, source, reduce, include_self)", "IndexReduceBackward0", index=None, value=_by_slice,
+    self=f"reduce_self_grad(g, {_PIECE})", source=f"reduce_source_grad(g, {_PIECE})",
+    jvp=f"reduce_tangent(self_t, source_t, {_PIECE})",
 )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def _joined(rows: Tensor, index: Tensor, count: int, reduce: str, initial: Any) 
     if reduce == "prod":
         return scatter_reduce.index_reduce(start, 0, index, rows, "prod")
     if reduce in ("max", "min"):
-        out = scatter_reduce.index_reduce(start, 0, index, rows, "a" + reduce)
+        out = scatter_reduce.BY_PIECE(start, 0, index, rows, "a" + reduce, True)
         if initial is None:
             return out
         beyond = out < initial if reduce == "max" else out > initial

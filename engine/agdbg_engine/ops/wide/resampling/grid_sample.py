@@ -57,7 +57,7 @@ def _pixels(x: Any) -> Any:
 
 
 def _gathered(x: Any, axes: _Axes) -> Any:
-    """By combination of taps: the elements of ``x`` there, as rows of channels, and the taps."""
+    """By combination of taps: the elements of ``x`` there, as rows of channels, where they exist, and the taps."""
     n, _, *size = x.shape
     pixels = _pixels(x)
     first = array_module(x).arange(n)[:, None] * math.prod(size)
@@ -65,7 +65,7 @@ def _gathered(x: Any, axes: _Axes) -> Any:
         value = pixels.take((first + flat.reshape(n, math.prod(flat.shape[1:]))).reshape(-1), 0)
         if inside is not None:
             np.copyto(value, 0, where=~inside.reshape(-1, 1))
-        yield value, taken
+        yield value, inside, taken
 
 
 def _read(x: Any, axes: _Axes, points: Ints, orders: Ints) -> Any:
@@ -73,7 +73,7 @@ def _read(x: Any, axes: _Axes, points: Ints, orders: Ints) -> Any:
     (n, c), count = x.shape[:2], math.prod(points)
     xp = array_module(x)
     out = xp.zeros((n * count, c), x.dtype)
-    for value, taken in _gathered(x, axes) if out.size else ():
+    for value, _, taken in _gathered(x, axes) if out.size else ():
         weight = _weight(taken, orders)
         if weight is not None:
             out += value if isinstance(weight, int) else value * weight.reshape(-1, 1)
@@ -85,10 +85,14 @@ def _products(g: Any, x: Any, axes: _Axes, wanted: list[Ints]) -> list[Any]:
     points = (g.shape[0], *g.shape[2:])
     out = [array_module(g).zeros(points, g.dtype) for _ in wanted]
     rows = _pixels(g)
-    for value, taken in _gathered(x, axes) if g.size else ():
+    for value, inside, taken in _gathered(x, axes) if g.size else ():
         weights = [_weight(taken, orders) for orders in wanted]
         if any(w is not None for w in weights):
             product = np.einsum("pc,pc->p", rows, value).reshape(points)
+            if (
+                inside is not None and len(axes) == 3
+            ):  # of a volume PyTorch skips what lies outside, of an image it multiplies
+                product = np.where(inside, product, 0)
             for total, weight in zip(out, weights, strict=True):
                 if weight is not None:
                     total += product * weight

@@ -11,6 +11,7 @@ from ....tensor import Tensor
 from ...layout import by_rows
 from ...shape import one_dim
 from ..declare import op, public
+from ..indexing.reading import some
 from .rows import WIDER, running
 
 
@@ -52,7 +53,10 @@ def _weighted(v: Any, inside: Any, outside: Any, dim: int) -> Any:
 
 def _weighted_down(v: Any, x: Any, result: Any, dim: int) -> Any:
     """Sums over the elements up to each of ``v * exp(x - result there)``."""
-    return _weighted(v, x, -result, dim)
+    found = _weighted(v, x, -result, dim)
+    if v.ndim and v.dtype.kind == "f" and some(v != v):  # a NaN has no sign, and is in neither half
+        found = found + np.cumsum(np.where(v == v, found.dtype.type(0), v), dim)
+    return found
 
 
 def _weighted_up(v: Any, x: Any, result: Any, dim: int) -> Any:

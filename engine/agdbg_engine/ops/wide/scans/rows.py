@@ -128,17 +128,16 @@ def _matrix(like: Tensor, n: int, test: Callable[[Any, Any], Any]) -> Tensor:
 @formula
 def cumprod_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: int) -> Any:
     """Tangent of running products."""
+    zero = x == 0
+    if not some(zero):
+        return F.cumsum(x_t / x, dim) * result if x.ndim else x_t / x * result
     if not x.ndim:
         return x_t
-    if not some(x == 0):
-        return F.cumsum(x_t / x, dim) * result
-    last = x.ndim - 1
-    x, x_t = F.transpose(x, dim, last), F.transpose(x_t, dim, last)
-    n = x.shape[last]
-    one = F.zeros_of((), x) + 1
-    products = F.cumprod(F.where(_matrix(x, n, lambda k, i: k == i), one, F.unsqueeze(x, last)), last + 1)
-    parts = F.keep(F.unsqueeze(x_t, last + 1) * products, _matrix(x, n, lambda k, i: k <= i))
-    return F.transpose(F.sum_dim(parts, last, False), dim, last)
+    met = F.cumsum(F.to_copy(zero, x.dtype), dim)
+    from_zero = F.cumprod(
+        F.where(zero & (met == 1), x_t, x), dim
+    )  # its own tangent alone counts from the first zero on
+    return F.where(met == 0, F.cumsum(x_t / F.masked_fill(x, zero, 1.0), dim) * result, from_zero)
 
 
 @formula
