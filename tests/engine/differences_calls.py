@@ -111,6 +111,10 @@ def parted_view(T):
     return T.autograd.grad(y.sum(), x)[0].tolist()
 
 
+def sign_of_zero(T):
+    return (1 / T.relu(T.tensor([-0.0]))).tolist()
+
+
 def negative_size(T):
     return tuple(T.ones(1).expand(-3, 0).shape)
 
@@ -430,6 +434,7 @@ CALLS = {
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
     "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),
+    "sign-of-zero": (sign_of_zero, [-np.inf], [np.inf]),
     "negative-size": (negative_size, (-3, 0), RuntimeError),
     "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),
