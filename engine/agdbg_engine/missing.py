@@ -140,6 +140,9 @@ CUTOFF = 0.7
 """How much two names must have in common, 1 being all, for one to be taken for a slip of the other."""
 
 
+LEAST = 4
+"""How many letters that a longer name begins with are taken for it."""
+
 _OF_MODULES = frozenset(("compile", "share_memory"))
 """Of all names with a reason those that modules of PyTorch have as attributes: others are the program's own words."""
 
@@ -162,7 +165,10 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     import difflib  # here, since nobody pays for it who makes no mistake
 
     near = difflib.get_close_matches(name, known, 1, CUTOFF)
-    return near[0] if near else None
+    if near:
+        return near[0]
+    longer = [n for n in known if n.startswith(name)] if len(name) >= LEAST else []
+    return min(longer, key=len, default=None)  # of those that were cut short the one with the least left out
 
 
 def unknown_attribute(self: Any, name: str) -> AttributeError:

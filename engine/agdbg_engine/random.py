@@ -15,10 +15,17 @@ from .device import CPU, device, device_of, resolved
 from .device_numbers import DeviceNumbers, HostNumbers, NumbersElsewhere
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
+from .missing import public_names
 from .overrides import overridable
 from .pinned_memory import pinnable
 from .several import at_home
 from .tensor import Tensor, wrap
+
+__all__ = [
+    "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
+]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 _BYTES = 48
 """Size of a state: the seed, the 128-bit state and increment of PCG64, and its spare 32 bits with a flag."""

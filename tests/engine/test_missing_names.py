@@ -57,6 +57,8 @@ def test_nothing_that_is_there_has_a_reason_not_to_be():
         ("nn.utils.parametrize", "is_parametrised", "is_parametrized"), ("nn.utils.parametrizations", "weight_nrm", "weight_norm"),
         ("autograd", "grd", "grad"), ("autograd.forward_ad", "mk_dual", "make_dual"), ("amp", "autocats", "autocast"),
         ("cuda", "is_availabl", "is_available"), ("testing", "assert_clos", "assert_close"),
+        ("linalg", "chol", "cholesky"), ("nn.init", "xavier", "xavier_normal_"), ("random", "manual_sed", "manual_seed"),
+        ("nn.grad", "conv1d_inputs", "conv1d_input"), ("cuda.amp", "autocats", "autocast"), ("cuda.nvtx", "range_psh", "range_push"),
     ],
 )  # fmt: skip
 def test_the_nearest_name(module, name, nearest):

@@ -7,6 +7,22 @@ import agdbg_engine as ag
 torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 CALLS = [
+    "t.amax(t.ones(0), -1)", "t.amin(t.ones(2, 0), 1)", "t.amax(t.ones(2, 0, 3), (0, -2))", "t.max(t.ones(2, 0), -1)",
+    "t.index_add(t.ones(3, 4, 5), 1, t.tensor([7]), t.ones(3, 1, 5))", "t.index_add(t.ones(3, 4, 5), 0, t.tensor([7]), t.ones(1, 4, 5))",
+    "t.index_add(t.ones(3, 4, 5), 2, t.tensor([-1]), t.ones(3, 4, 1))",
+    "t.index_add(t.ones(3, 4), 0, t.tensor([7], dtype=t.int32), t.ones(1, 4))",
+    "t.index_select(t.ones(3, 4, 5), 1, t.tensor([0, 7]))", "t.index_select(t.ones(3, 4, 5), 2, t.tensor([0, 7]))",
+    "t.index_select(t.ones(0, 4, 5), 2, t.tensor([-7]))",
+    "t.nn.functional.ctc_loss(t.ones(0, 2, 3), t.zeros(2, 0, dtype=t.int64), (0, 0), (0, 0))",
+    "t.nn.functional.ctc_loss(t.ones(5, 0, 3), t.zeros(0, 2, dtype=t.int64), (), ())",
+    "t.nn.functional.ctc_loss(t.ones(5, 2, 0), t.zeros(2, 1, dtype=t.int64), (5, 5), (1, 1))",
+    "(t.ones(2) > 0).clamp_(min=t.zeros(2))", "(t.ones(2) > 0).clamp_(max=0.5)", "(t.ones(2) > 0).clamp_(t.zeros(2), t.ones(2))",
+    "t.ones(2, dtype=t.int32).clamp_(min=t.zeros(2))", "t.ones(2, dtype=t.int32).clamp_min_(0.5)",
+    "t.nn.LSTM(3, 4)(t.ones(0, 2, 3))", "t.nn.GRU(3, 4, batch_first=True)(t.ones(2, 0, 3))", "t.nn.RNN(3, 4)(t.ones(0, 3))",
+    "t.linalg.qr(t.ones(3, 2, requires_grad=True), mode='r')[1].sum().backward()",
+    "t.nn.functional.adaptive_max_pool1d(t.ones(2, 4), True)", "t.nn.functional.adaptive_max_pool1d(t.ones(2, 4), [True])",
+    "t.nn.functional.adaptive_max_pool1d(t.ones(2, 4), 1.5)", "t.nn.functional.adaptive_max_pool1d(t.ones(2, 4), None)",
+    "t.nn.functional.adaptive_max_pool1d_with_indices(t.ones(2, 4), True)",
     "t.ones(3).narrow_copy(0, 0, -1)", "t.ones(3).narrow(0, 0, -1)", "t.ones(3).narrow_copy(0, 1, 5)",
     "t.ones(3).masked_fill_(t.ones(2) > 0, 0)", "t.ones(2, 3).masked_fill_(t.ones(4) > 0, 0)",
     "t.ones(3).masked_fill_(t.ones(2, 3) > 0, 0)", "t.ones(3).masked_fill(t.ones(2) > 0, 0)",

@@ -6,9 +6,12 @@ import warnings
 from typing import Any
 
 from .. import amp
+from ..missing import public_names
 from ..sites import user_stacklevel
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+__getattr__ = public_names(__name__)
 
 
 def _deprecated(name: str) -> None:

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..missing import public_names
+
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
+
+__getattr__ = public_names(__name__)
 
 
 def mark(msg: str) -> None:

@@ -7,10 +7,13 @@ from typing import Any
 from ..autograd import grad
 from ..creation import zeros
 from ..grad_mode import enable_grad, is_grad_enabled
+from ..missing import public_names
 from ..tensor import Tensor
 from . import functional as F
 
 __all__ = ["conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input", "conv3d_weight"]
+
+__getattr__ = public_names(__name__)
 
 
 def _gradient(

@@ -108,7 +108,10 @@ class _Recurrent(Module):
         self._check_input(input)
         single = input.ndim == 2
         x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input
-        x, ends = self._layers(x, self._initial(x, x.shape[1], states, sizes, single))
+        first = self._initial(x, x.shape[1], states, sizes, single)
+        if not x.shape[0]:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        x, ends = self._layers(x, first)
         if single:
             return x.squeeze(1), tuple(e.squeeze(1) for e in ends)
         return (x.transpose(0, 1) if self.batch_first else x), ends

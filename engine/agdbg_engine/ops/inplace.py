@@ -82,7 +82,7 @@ def inplace(
     finally:
         if events.special:
             mode.writes_view = False
-    check_result(t, result._a.shape, result._a.dtype, name, args)
+    check_result(t, result._a.shape, result._a.dtype, name, (*args, *keywords))
     later = name == "copy_" and may_arrive_later(t._a, result._a)
     if not later:
         same_device(t, result)

@@ -213,5 +213,8 @@ def _extreme_dims(op: str, x: Tensor, dim: Dims) -> Any:
             _some_elements(op, x)
         for d in (dims,) if isinstance(dims, int) else dims:
             if x.shape[d] == 0:
+                if op in ("amax", "amin"):  # which name it as it was given
+                    given: Any = dim if isinstance(dim, tuple | list) else (dim,)
+                    d = next(n for n in given if n % x.ndim == d)
                 raise shape_error(f"{op}(): Expected reduction dim {d} to have non-zero size.", IndexError)
     return dims

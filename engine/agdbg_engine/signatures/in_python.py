@@ -37,6 +37,8 @@ CALLS = {
     "max_pool1d": "max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)",
     "max_pool2d": "max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)",
     "max_pool3d": "max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)",
+    "adaptive_max_pool1d": "adaptive_max_pool1d(input, output_size)",
+    "adaptive_max_pool1d_with_indices": "adaptive_max_pool1d(input, output_size)",
     "embedding": "embedding(weight, input, _, scale_grad_by_freq, sparse)",
     "cross_entropy": "cross_entropy_loss(input, target, weight, _, ignore_index, label_smoothing)",
     "nll_loss": "nll_loss_nd(input, target, weight, _, ignore_index)",

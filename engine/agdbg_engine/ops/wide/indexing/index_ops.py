@@ -93,9 +93,19 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         raise shape_error(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
     if not size and index.numel():
         raise shape_error("index_select(): self indexing axis dim should be positive")
+    if dim == 1 or not self.numel():
+        _within(index, size)
     in_range(index, size)
     out: Tensor = SELECT(self, dim, index)
     return out
+
+
+def _within(index: Tensor, size: int) -> None:
+    """As :func:`in_range`, in the words of PyTorch's kernel for the second dimension."""
+    found = index._a
+    if on_host(found) and found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
+        wrong = found[(found < 0) | (found >= size)].reshape(-1)[0]
+        raise shape_error(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={size}")
 
 
 def in_range(index: Tensor, size: int) -> None:
@@ -110,7 +120,8 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: A
     """``self`` with ``alpha`` times the slices of ``source`` added at ``index`` along ``dim``, repeats included."""
     dim, size = sources("index_add_()", self, dim, index, source)
     index = places.anywhere(self, dim, index)
-    places.check_bounds(index, dim, size, "" if self.ndim > 1 else None)
+    outer = dim in (0, self.ndim - 1) and index.dtype == np.int64  # which PyTorch scatters: others say it as vectors do
+    places.check_bounds(index, dim, size, "" if self.ndim > 1 and outer else None)
     out: Tensor = ADD(self, dim, index, source, as_written(alpha, self.dtype) if self.dtype.kind in "biu" else alpha)
     return out
 

@@ -25,14 +25,14 @@ QR = op("qr_raw(A, mode)", "LinalgQrBackward0", outputs="Q R", A="qr_grad(g_Q, g
 
 NEEDS_Q = (
     "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if "
-    "you are going to require derivatives (cf. doc)"
+    "you are going to differentiate through linalg.qr."
 )
 COMPLETE = "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
 
 
 def _check(mode: str, m: int, n: int) -> None:
     if mode == "r":
-        raise RuntimeError("linalg_qr_backward: " + NEEDS_Q)
+        raise RuntimeError(NEEDS_Q)
     if mode == "complete" and m > n:
         raise RuntimeError(COMPLETE)
 

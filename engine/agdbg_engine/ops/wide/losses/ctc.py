@@ -154,6 +154,8 @@ def ctc_loss(
     may be on another device, as in PyTorch.
     """
     reduction = reduction_of(None, None, reduction)
+    if isinstance(log_probs, Tensor) and not log_probs.numel():
+        raise shape_error("log_probs tensor must not be empty")
     if isinstance(log_probs, Tensor) and isinstance(targets, Tensor) and not same_place(targets._a, log_probs._a):
         targets = targets.detach().to(log_probs.device)
     return _loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
