@@ -36,6 +36,7 @@ READS = {
     "ops/wide/reductions/multiples.py others_of_all": "the gradient of a product depends on whether there are zeros, as in PyTorch",
     "gradcheck/places.py fetched": "matrices of derivatives are compared on the host",
     "optim/lbfgs.py run": "it goes by the loss and by products of gradients, as in PyTorch",
+    "optim/adafactor.py _size": "it goes by the sizes of a parameter and of its step, as in PyTorch",
     "optim/elementwise.py at_least_zero": "a rate that is a tensor is checked when the optimizer is made, as in PyTorch",
     "optim/vocabulary.py number": "a rate that is a tensor is a number of every step, as in PyTorch",
     "optim/vocabulary.py rate": "as above, in its own precision",

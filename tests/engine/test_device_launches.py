@@ -76,7 +76,7 @@ BACKWARD = {
     "rms_norm with weight": (lambda x: F.rms_norm(x, (8,), ag.ones(8, device="strict")), ["multiply", "rms_grad"]),
     "smooth_l1": (lambda x: F.smooth_l1_loss(x, there(OTHERS)), ["limited_share", "divide", "multiply"]),
     "huber": (lambda x: F.huber_loss(x, there(OTHERS)), ["limited", "divide", "multiply"]),
-    "bce": (lambda x: F.binary_cross_entropy(x, there(np.abs(np.tanh(OTHERS)))), ["bce_slope", "divide", "multiply"]),
+    "bce": (lambda x: F.binary_cross_entropy(x, there(np.abs(np.tanh(OTHERS)))), ["divide", "bce_slope", "multiply"]),
     "bce of logits": (lambda x: F.binary_cross_entropy_with_logits(x, there(OTHERS)), ["bce_of_logits_slope", "divide", "multiply"]),
     "nll": (lambda x: F.nll_loss(x, classes()), ["divide", "at_class"]),
     "cross_entropy": (lambda x: F.cross_entropy(x, classes()), ["divide", "at_class", "log_softmax_grad"]),

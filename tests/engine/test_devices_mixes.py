@@ -175,11 +175,27 @@ def test_a_mask_of_the_cpu_is_counted_there(name):
         y = x.detach().clone()
         y[key] = (picked * 2).detach()
         z = x.detach().clone()
-        z[key] = ag.tensor(7.0, dtype=ag.float64)
+        if name != "bytes":
+            z[key] = ag.tensor(7.0, dtype=ag.float64)
         found.append([strict.host(t._a) if place != "cpu" else t.numpy() for t in (picked.detach(), x.grad, y, z)])
     for others in found[1:]:
         for a, b in zip(found[0], others, strict=True):
             np.testing.assert_array_equal(a, b)
+    assert not strict.refusals
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_one_element_for_what_a_mask_of_bytes_picks():
+    """PyTorch fills, which takes bools alone, where the element is a number or lies on the CPU; else it puts."""
+    for place in ("cpu", "strict", strict.PLACE):
+        x, mask = ag.zeros(2, 3, device=place), ag.tensor(M).byte()
+        for value in (7.0, ag.tensor(7.0), ag.tensor([7.0])):
+            with pytest.raises(RuntimeError, match=r"^masked_fill_ only supports boolean masks"):
+                x[mask] = value
+    for value in (ag.tensor(7.0, device=place), ag.tensor([7.0], device=place)):
+        y = ag.zeros(2, 3, device=place)
+        y[mask] = value
+        np.testing.assert_array_equal(strict.host(y._a), 7.0 * np.array(M))
     assert not strict.refusals
 
 

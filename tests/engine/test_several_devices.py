@@ -19,7 +19,11 @@ BACKEND = strict.BACKEND
 CUDA = Devices(BACKEND)
 """What ``agdbg_engine.cuda`` has, for the strict device."""
 
-pytestmark = pytest.mark.skipif(BACKEND.count() < 2, reason="there is one GPU")
+pytestmark = [
+    pytest.mark.skipif(BACKEND.count() < 2, reason="there is one GPU"),
+    # the stream of another device is another one, too: told once in a process, so by whichever test is the first
+    pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -181,9 +185,6 @@ def test_gradients_come_back_to_the_device_of_the_leaf():
     assert content(w1.grad) == [8.0, 27.0]
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The AccumulateGrad node's stream"
-)  # that of another device, which PyTorch warns of too
 def test_gradients_of_a_leaf_are_summed_across_devices():
     w = on(0, 2.0, 3.0, grad=True)
     for _ in range(2):  # accumulated into grad, too

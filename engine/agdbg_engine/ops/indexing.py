@@ -125,8 +125,8 @@ def _is_of_bytes(items: Any) -> bool:
 
 
 def _not_one_by_bytes(value: Any) -> None:
-    """Refuse one element for all that a mask of bytes picks: PyTorch makes ``masked_fill_`` of it, which takes bools alone."""
-    if not isinstance(value, Tensor) or value._a.size == 1:
+    """Refuse one element of the CPU where a mask of bytes picks: PyTorch's ``masked_fill_``, which takes bools alone."""
+    if not isinstance(value, Tensor) or (value._a.size == 1 and on_host(value._a)):
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
