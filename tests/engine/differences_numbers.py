@@ -166,7 +166,28 @@ def dtype_attributes(T):
     ]
 
 
+def mish_twice(T):
+    x = T.tensor([700.0, 800.0], dtype=T.float64, requires_grad=True)
+    (g,) = T.autograd.grad(T.nn.functional.mish(x).sum(), x, create_graph=True)
+    return str(T.autograd.grad(g.sum(), x)[0].tolist())
+
+
+def larger_source(T):
+    x, source = T.tensor([1.0], requires_grad=True), T.tensor([2.0, 2.0, 3.0], requires_grad=True)
+    y = x.scatter_reduce(0, T.tensor([0]), source, "amax")
+    return T.autograd.grad(y, [source], T.tensor([2.0]))[0].tolist()
+
+
+def infinite_sums(T):
+    x, weight = T.tensor([[1.0, 2.0, 4.0]]), T.ones(3, requires_grad=True)
+    y = T.nn.functional.group_norm(x, 1, weight)
+    return str(T.autograd.grad(y, weight, T.tensor([[0.0, 0.0, math.inf]]))[0].tolist())
+
+
 NUMBERS = {
+    "mish-twice": (mish_twice, "[0.0, nan]", "[0.0, 0.0]"),
+    "larger-source": (larger_source, [2.0, 2.0, 0.0], [2.0, 0.0, 0.0]),
+    "infinite-sums": (infinite_sums, "[0.0, 0.0, nan]", "[0.0, 0.0, inf]"),
     "dtype-attributes": (dtype_attributes, [True, 4, True, True], [True, 4, False, False]),
     "det-singular": (det_singular, [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),
     "complex-and-infinity": (
