@@ -95,3 +95,19 @@ def test_tails_and_overflow_are_those_of_pytorch() -> None:
     assert tail.tolist() == torch.special.ndtr(torch.tensor([-9.0, -6.0])).tolist() == [0.0, 0.0]
     losses = [lib.nn.functional.soft_margin_loss(lib.tensor([-200.0]), lib.ones(1)).item() for lib in (ag, torch)]
     assert losses[0] == losses[1] == np.inf
+
+
+@pytest.mark.parametrize("as_tensor", [False, True])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 1.5, -1.5, 2.5, -2.0, 3.0])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_powers_of_negative_zero_and_infinity(dtype: str, exponent: float, as_tensor: bool) -> None:
+    """A half power of single and double precision is a root if it is given as a number; of half precision it is a power."""
+
+    def found(lib: Any) -> list[list[float]]:
+        x = lib.tensor([0.0, -0.0, np.inf, -np.inf, -1.0, 4.0, np.nan], dtype=getattr(lib, dtype), requires_grad=True)
+        out = lib.pow(x, lib.tensor(exponent, dtype=x.dtype) if as_tensor else exponent)
+        return [
+            [*t.tolist(), *lib.signbit(t.nan_to_num(1.0)).tolist()] for t in (out, lib.autograd.grad(out.sum(), x)[0])
+        ]
+
+    np.testing.assert_allclose(found(ag), found(torch), rtol=2e-3)

@@ -258,8 +258,12 @@ def pow(x: Any, exponent: Any) -> Any:
             if exponent == 2 and (type(exponent) is int or x.dtype.kind in "fc"):
                 return np.square(x)
             special = _POWERS.get(exponent)
-            if special is not None and x.dtype.kind == "f":
+            if special is not None and x.dtype.kind == "f" and not (x.dtype.char == "e" and _no_root(x, exponent)):
                 return special(x)
+        elif type(x) is type(exponent) is ndarray and exponent.size == 1 and exponent == 0.5 and x.dtype.kind == "f":
+            exponent = np.full(
+                np.broadcast_shapes(x.shape, exponent.shape), exponent
+            )  # a tensor is no root in PyTorch; NumPy takes one of a number
         elif type(x) is type(exponent) is ndarray and x.dtype.char == exponent.dtype.char == "?":
             raise NotImplementedError("\"pow\" not implemented for 'Bool'")
         return _power(x, exponent)
@@ -275,6 +279,11 @@ _POWERS: dict[float, Any] = {
     3: rounded_once(lambda x: x * x * x),
     -2: rounded_once(lambda x: 1 / (x * x)),
 }
+
+
+def _no_root(x: Any, exponent: float) -> bool:
+    """Whether half precision has a power where others have a root: PyTorch's on the CPU, of which -0.0 and -inf tell."""
+    return abs(exponent) == 0.5 and type(x) is ndarray
 
 
 def _integer_power(x: Any, exponent: Any) -> Any:
