@@ -1,10 +1,11 @@
 """The user's frames at a stop, without those of agdbg and of an engine."""
 
+import os
 import sys
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
-_OWN = str(Path(__file__).resolve().parents[1])
+_OWN = os.path.join(Path(__file__).resolve().parents[1], "")
 _MOST = 200
 #: The module that runs a program: what has called it started agdbg, be it an installed script or `python -c`.
 _LAUNCHER = "agdbg.launch.program"
