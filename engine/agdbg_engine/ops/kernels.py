@@ -260,7 +260,7 @@ def pow(x: Any, exponent: Any) -> Any:
             special = _POWERS.get(exponent)
             if special is not None and x.dtype.kind == "f" and not (x.dtype.char == "e" and _no_root(x, exponent)):
                 return special(x)
-        elif type(x) is type(exponent) is ndarray and exponent.size == 1 and exponent == 0.5 and x.dtype.kind == "f":
+        elif type(x) is ndarray and x.dtype.kind == "f" and _one_half(exponent):
             exponent = np.full(
                 np.broadcast_shapes(x.shape, exponent.shape), exponent
             )  # a tensor is no root in PyTorch; NumPy takes one of a number
@@ -279,6 +279,11 @@ _POWERS: dict[float, Any] = {
     3: rounded_once(lambda x: x * x * x),
     -2: rounded_once(lambda x: 1 / (x * x)),
 }
+
+
+def _one_half(exponent: Any) -> bool:
+    """Whether it is the one element 0.5, of an array or what NumPy makes of one without dimensions."""
+    return isinstance(exponent, ndarray | np.floating) and exponent.size == 1 and bool(exponent == 0.5)
 
 
 def _no_root(x: Any, exponent: float) -> bool:
