@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import partial
 from typing import Any
@@ -108,6 +109,33 @@ def test_second_derivative_of_products_with_two_zeros() -> None:
             (g,) = m.autograd.grad(PRODUCTS[name](m, x).sum(), x, create_graph=True)
             found.append(m.autograd.grad(g.sum(), x)[0].tolist())
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("factors", [*itertools.product([1.0, 0.0, INF, NAN], repeat=3), [1.0, 0.0, 1.0, NAN, 0.0, INF, 2.0, NAN] * 2], ids=str)  # fmt: skip
+def test_second_derivatives_of_running_products(factors: Any) -> None:
+    found = []
+    for m in (ag, torch):
+        x, g = (
+            m.tensor(v, dtype=m.float64, requires_grad=True)
+            for v in (factors, [1.0, 2.0, 3.0] + [1.0] * (len(factors) - 3))
+        )
+        (first,) = m.autograd.grad(x.cumprod(0), x, g, create_graph=True)
+        found.append([first.tolist(), *(v.tolist() for v in m.autograd.grad(first.sum(), [x, g]))])
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("coming", [NAN, INF])
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize(
+    "factors", [[1.0, 0.0, 3.0, 4.0], [1.0, 0.0, 3.0, 0.0], [INF, 2.0, 0.0, 1.0], [1.0, 2.0, 3.0, 4.0]], ids=str
+)
+def test_tangents_of_running_products(factors: list[float], place: int, coming: float) -> None:
+    along = [coming if i == place else 1.0 for i in range(4)]
+
+    def pushed(m: Any) -> Any:
+        return m.func.jvp(lambda x: x.cumprod(0), *((m.tensor(v, dtype=m.float64),) for v in (factors, along)))[1]
+
+    np.testing.assert_allclose(*both(pushed), rtol=1e-12)
 
 
 # ----- gradients of distances -----

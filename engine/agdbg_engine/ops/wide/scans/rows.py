@@ -106,23 +106,20 @@ def cumprod_grad(F: Any, g: Any, x: Any, result: Any, dim: int) -> Any:
 def _by_left_out(F: Any, g: Any, x: Any, dim: int) -> Any:
     """The gradient as sums over products in which one factor is left out, without any division: it may be derived again.
 
-    It takes memory for the square of the size of ``dim``, and is for that case only.
+    What comes before a factor and what comes after it are products of their own, as in PyTorch, so that a NaN or an infinity
+    among them reaches the same second derivatives. Time and memory are those of the square of the size of ``dim``.
     """
-    last = x.ndim - 1
-    g, x = F.transpose(g, dim, last), F.transpose(x, dim, last)
-    n = x.shape[last]
-    eye = _matrix(x, n, lambda k, i: k == i)
-    one = F.zeros_of((), x) + 1
-    products = F.cumprod(F.where(eye, one, F.unsqueeze(x, last)), last + 1)  # of factors up to i without k, at [k, i]
-    sums = F.sum_dim(F.keep(F.unsqueeze(g, last) * products, _matrix(x, n, lambda k, i: k <= i)), last + 1, False)
-    return F.transpose(sums, dim, last)
-
-
-def _matrix(like: Tensor, n: int, test: Callable[[Any, Any], Any]) -> Tensor:
-    from ....tensor import wrap
-
-    i = array_module(like._a).arange(n)
-    return wrap(test(i[:, None], i))
+    n = x.shape[dim]
+    one = F.zeros_of((*x.shape[:dim], 1, *x.shape[dim + 1 :]), x) + 1
+    sums = []
+    for k in range(n):
+        before = F.prod_dim(F.slice(x, dim, 0, k, 1), dim, True) if k else one
+        others = before
+        if k < n - 1:
+            after = F.cumprod(F.slice(x, dim, k + 1, n, 1), dim)
+            others = F.joined((before, before * after if k else after), dim)
+        sums.append(F.sum_dim(F.slice(g, dim, k, n, 1) * others, dim, True))
+    return F.joined(tuple(sums), dim)
 
 
 @formula
