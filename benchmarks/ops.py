@@ -5,7 +5,7 @@
 Both sides run in one process, one thread each, round by round in turn; below 1.0 is faster than torch eager. With ``--over``
 only the rows are printed in which a ratio is above that; ``--part 2/5`` runs the second of five parts of them. Rows are those
 written out in ``op_workloads*.py`` and one for each function of the op table that needs no other arguments than tensors; one
-with a ratio above 3 is followed by the reason (``op_reasons.py``).
+with a ratio above 3 is followed by the reason at the shapes where it is (``op_reasons.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from timing import medians, one_thread
 one_thread()
 
 import numpy as np  # noqa: E402 - after the number of threads is set
-from op_reasons import reason  # noqa: E402 - after the number of threads is set
+from op_reasons import reasons  # noqa: E402 - after the number of threads is set
 from op_workloads import SIZES, Case, cases  # noqa: E402 - after the number of threads is set
 from op_workloads_table import cases as cases_of_table  # noqa: E402 - after the number of threads is set
 
@@ -91,8 +91,8 @@ def main() -> int:
         found = [ratios(case, size, torch, args.rounds) for size in range(len(SIZES))]
         if max(max(pair) for pair in found) > args.over:
             print(f"{case.name:30}" + "".join(f"   {f:6.2f}  {b:6.2f}" for f, b in found), flush=True)
-            if max(max(pair) for pair in found) > 3:
-                print(f"    {reason(case.name, max(max(pair) for pair in found[1:]) <= 3)}", flush=True)
+            for line in reasons(case.name, found):
+                print(f"    {line}", flush=True)
     return 0
 
 
