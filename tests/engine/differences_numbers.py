@@ -184,7 +184,13 @@ def infinite_sums(T):
     return str(T.autograd.grad(y, weight, T.tensor([[0.0, 0.0, math.inf]]))[0].tolist())
 
 
+def tangent_before_nan(T):
+    x = T.tensor([1.0, 2.0, math.nan])
+    return str(T.func.jvp(lambda x: T.logcumsumexp(x, 0), (x,), (T.ones(3),))[1][0].item())
+
+
 NUMBERS = {
+    "tangent-before-nan": (tangent_before_nan, "nan", "1.0"),
     "mish-twice": (mish_twice, "[0.0, nan]", "[0.0, 0.0]"),
     "larger-source": (larger_source, [2.0, 2.0, 0.0], [2.0, 0.0, 0.0]),
     "infinite-sums": (infinite_sums, "[0.0, 0.0, nan]", "[0.0, 0.0, inf]"),

@@ -224,3 +224,23 @@ def test_tangents_that_are_not_finite(name: str, x: list[float], coming: float) 
         return m.func.jvp(partial(REDUCED[name], m), (at,), (along,))[1]
 
     np.testing.assert_allclose(*both(pushed), rtol=1e-12)
+
+
+@pytest.mark.parametrize("include", [True, False])
+@pytest.mark.parametrize("reduce", ["amax", "amin"])
+def test_extremes_that_are_nan_are_those_of_nobody(reduce: str, include: bool) -> None:
+    def found(m: Any) -> list[Any]:
+        x, src = [NAN, 1.0, NAN, 2.0], [1.0, NAN, 3.0]
+        index = m.tensor([0, 1, 3])
+
+        def reduced(x: Any, src: Any) -> Any:
+            return x.scatter_reduce(0, index, src, reduce, include_self=include)
+
+        a, b = (m.tensor(v, dtype=m.float64, requires_grad=True) for v in (x, src))
+        y = reduced(a, b)
+        grads = m.autograd.grad(y, [a, b], m.ones_like(y))
+        pushed = m.func.jvp(reduced, (a.detach(), b.detach()), (m.ones_like(a), m.ones_like(b)))[1]
+        return [v.tolist() for v in (*grads, pushed)]
+
+    for ours, theirs in zip(found(ag), found(torch), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

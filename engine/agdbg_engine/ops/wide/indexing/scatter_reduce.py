@@ -64,6 +64,11 @@ class _ByElement:
     def __init__(self, F: Any, dim: int, index: Any, src: Any) -> None:
         self.F, self.dim, self.index, self.shape = F, dim, index, tuple(src.shape)
 
+    @property
+    def larger(self) -> bool:
+        """Whether some elements of the source go nowhere."""
+        return tuple(self.index.shape) != self.shape
+
     def add(self, x: Any, src: Any) -> Any:
         return self.F.scatter_add(x, self.dim, self.index, src)
 
@@ -79,6 +84,8 @@ class _ByElement:
 
 class _BySlice(_ByElement):
     """How slices come to their places and back."""
+
+    larger = False
 
     refusal = (
         "index_reduce(): Double backward is unsupported for source when >1 zeros in source are scattered to the same "
@@ -130,8 +137,8 @@ def _weights(
             held, given = held * 0, given | (src != src)
         given = F.to_copy(given, result.dtype)
         count = by.add(held, given)
-        counts = by.pick(count)
-        return held / count, F.drop(given / counts, counts == 0)  # of elements that go nowhere
+        of_src = given / by.pick(count)  # NaN where nothing is the same as the result, which is NaN
+        return held / count, F.drop(of_src, by.pick(one) == 0) if by.larger else of_src
     zero, own_zero = src == 0, x == 0
     kept = F.masked_fill(x, own_zero, 1.0)
     of_self = by.reduce(kept, src, "prod", include_self) / kept
