@@ -98,11 +98,11 @@ def fitting(torch: Any, agdbg: Any, space: str, name: str) -> Case | None:
                     tuple(result(lib, f, sizes[at], count, rest, positive) for at in (0, 1))
                     for lib, f in zip((agdbg, torch), functions, strict=True)
                 ]
-            except Exception:
+            except Exception:  # of whatever kind: the function does not take these arguments
                 continue
             if None not in shapes[0] and shapes[0] == shapes[1]:
                 label = f"{space.replace('nn.functional', 'F')}.{name}" if space else name
-                call = lambda lib, F, *x, n=name, s=space, r=rest: first(lib, function(lib, s, n)(*x, *r))  # noqa: E731
+                call = lambda lib, F, *x, n=name, s=space, r=rest: first(lib, function(lib, s, n)(*x, *r))  # noqa: E731 - it binds what the loop has now
                 return Case(label, call, tuple((s[0],) * count for s in sizes), positive)
     return None
 
