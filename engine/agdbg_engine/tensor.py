@@ -386,9 +386,9 @@ class Tensor(
         if events.sink is not None and value._rg and value.requires_grad:
             events.sink.graph_cut(value, "data", *caller())
         pin(self, value._a)
-        from . import view  # here, since views need tensors
-
-        view.data_given = True
+        if self._meta is not None and self._meta.view is not None:
+            self._shared_storage()
+            self._meta.view.give(self, value._a)
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
         if value.is_inference() or self.is_inference():
             self._storage = self._counter_for(value)

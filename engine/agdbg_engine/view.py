@@ -7,6 +7,7 @@ its ``grad_fn`` is old and takes its place in the base's new history, as an :cla
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import weakref
 from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ import numpy as np
 from . import errors, events, inside, streams
 from .anomaly import remember
 from .backward import route_run
-from .device import array_module, owner
+from .device import address, array_module, owner
 from .grad_mode import mode
 from .hooks import move_to, node_hooks
 from .layout import steps_of
@@ -46,23 +47,10 @@ class CreationMeta(enum.Enum):
     IN_CUSTOM_FUNCTION = enum.auto()
 
 
-data_given = False
-"""Whether some tensor has been given other ``data``: a view may have left its base then."""
-
-
-def has_left(t: Tensor, view: ViewMeta) -> bool:
-    """Whether ``t``, which was made as ``view``, or the base of that, has been given other memory: what is written to one of them
-    does not reach the other any more."""
-    a, b = t._a, view.base._a
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return bool(a.size) and not np.may_share_memory(a, b)
-    return owner(a) is not owner(b)
-
-
 class ViewMeta:
     """DifferentiableViewMeta: base, view function, the version its ``grad_fn`` belongs to, where it was made."""
 
-    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step", "turns")
+    __slots__ = ("attr_version", "base", "creation", "left", "moved", "op", "parent", "step", "turns")
 
     def __init__(self, base: Tensor, parent: ViewMeta | None, op: str, step: Step, creation: CreationMeta) -> None:
         self.base = base
@@ -72,6 +60,10 @@ class ViewMeta:
         self.step = step
         self.attr_version = base._version
         self.creation = creation
+        self.left = False
+        """Whether the view was given memory that is not its base's: what is written to one does not reach the other any more."""
+        self.moved = False
+        """Whether it was given another part of its base's memory, which its view function does not lead to."""
         self.turns = 0 if base._meta is None else len(base._meta.turned)
         """How often the base had changed its shape in place when this view was made."""
 
@@ -99,9 +91,10 @@ class ViewMeta:
         storage = t._storage
         assert storage is not None
         if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
-            if data_given and has_left(t, self):
+            if self.left:
                 self.attr_version = storage.version
                 return t._fn
+            self._check_moved()
             self.check_rebase(t, "its base or another view of its base has been")
             self.regenerate(t)
         if t._fn is not None:
@@ -111,6 +104,25 @@ class ViewMeta:
             return accumulator(t, t._meta)
         return None
 
+    def give(self, t: Tensor, memory: Any) -> None:
+        """View ``t`` is about to be given other ``memory`` as its data."""
+        with contextlib.suppress(RuntimeError):  # nobody asks for a history that cannot be told
+            self.grad_fn(t)  # what was written to its old memory
+        old, base = t._a, self.base._a
+        if isinstance(memory, np.ndarray) and isinstance(base, np.ndarray):
+            self.left = not np.may_share_memory(memory, base)
+        else:
+            self.left = owner(memory) is not owner(base)
+        alike = (memory.shape, memory.strides) == (old.shape, old.strides) and address(memory) == address(old)
+        self.moved = not self.left and not alike
+
+    def _check_moved(self) -> None:
+        if self.moved:
+            raise RuntimeError(
+                "A view was given another part of the memory of its base by assigning to `data`, and one of the two is written: "
+                "there is no way to tell the gradients. Take that part of the base as a new view instead."
+            )
+
     def regenerate(self, t: Tensor) -> None:
         """Give view ``t`` its place in the base's present history."""
         assert t._storage is not None
@@ -119,6 +131,7 @@ class ViewMeta:
 
     def check_inplace(self, t: Tensor) -> None:
         """Raise what PyTorch raises for writes through views it cannot give a gradient."""
+        self._check_moved()
         self.check_rebase(t, "is being")
         if t.requires_grad and (self.base._fn is None or inside.is_input(self.base)):
             raise errors.make(
@@ -422,7 +435,7 @@ def set_output(t: Tensor, node: Node, nr: int) -> None:
 def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: int = 0) -> None:
     """Make ``node`` the history of ``t``, its input number ``at``, after an in-place op: of the base when ``t`` is a view."""
     view = t._meta.view if t._meta is not None else None
-    if data_given and view is not None and has_left(t, view):
+    if view is not None and view.left:
         assert t._storage is not None
         view.attr_version = t._storage.version
         view = None

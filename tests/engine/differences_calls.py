@@ -102,6 +102,12 @@ def expanded_gradients(T):
     return gradient.stride()
 
 
+def weight_tangents(T):
+    x, y, w = T.zeros(2), T.ones(2), T.ones(2)
+    loss = T.nn.functional.binary_cross_entropy_with_logits
+    return round(T.func.jvp(lambda v: loss(x, y, pos_weight=v), (w,), (w,))[1].item(), 4)
+
+
 def parted_view(T):
     x = T.tensor([1.0, 1.0, 1.0], requires_grad=True)
     y = x * 1
@@ -433,6 +439,7 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "weight-tangents": (weight_tangents, 0.6931, NotImplementedError),
     "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),
     "sign-of-zero": (sign_of_zero, [-np.inf], [np.inf]),
     "negative-size": (negative_size, (-3, 0), RuntimeError),

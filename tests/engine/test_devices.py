@@ -463,3 +463,14 @@ def test_a_device_of_pytorch_is_none_of_the_engine():
     for call in (ag.device, lambda device: ag.zeros(2, device=device), ag.ones(2).to, ag.nn.Linear(1, 1).to):
         with pytest.raises(TypeError, match="the device of another library, torch: give its name, 'cpu'"):
             call(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("index", [[0, 1], [True, False, True], range(2), True])
+def test_an_index_of_numbers_is_for_a_tensor_anywhere(index):
+    x = ag.tensor([1.0, 2.0, 3.0])
+    expected = x[index].tolist()
+    with ag.device("strict"):
+        found = x[index]
+        x[index] = 5.0
+    assert found.tolist() == expected and found.device.type == "cpu"
+    assert x[index].tolist() == ag.full_like(found, 5.0).tolist()

@@ -494,8 +494,8 @@ def _of_numbers(item: Any) -> Any:
     from ..creation import tensor
 
     item = _listed(item)
-    found = tensor(item)
-    return (found if found.dtype.kind == "b" else tensor(item, dtype=np.dtype(np.int64)))._a
+    found = tensor(item, device="cpu")  # the index of a tensor anywhere
+    return (found if found.dtype.kind == "b" else tensor(item, dtype=np.dtype(np.int64), device="cpu"))._a
 
 
 def _listed(item: Any) -> Any:

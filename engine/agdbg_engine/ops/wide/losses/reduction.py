@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .... import events
 from ....dtype import category, result_type
 from ....errors import raise_if
 from ....grad_mode import mode
 from ....sites import user_stacklevel
+from ....tangents import levels_of
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import broadcast_error
@@ -117,8 +119,12 @@ def in_dtype_of(input: Tensor, loss: Tensor) -> Tensor:
 
 
 def constant(op: str, **arguments: Tensor | None) -> None:
-    """Refuse arguments that require a gradient and have none."""
+    """Refuse arguments that require a gradient, or have a tangent, and get none."""
     for name, x in arguments.items():
+        if x is not None and events.special & events.FORWARD and levels_of((x,)):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {op} and a tangent of its argument '{name}': that has not been implemented."
+            )
         if x is not None and mode.grad and x.requires_grad:
             raise RuntimeError(
                 f"The function '{op}' is not differentiable with respect to argument '{name}'. This input cannot have "
