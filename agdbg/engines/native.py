@@ -138,6 +138,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         self._texts: dict[int, list[str]] = {}
         self._foreseeing: BackwardPass | None = None
         self._regions = Regions(recorder)
+        self._written_at: dict[int, int] = {}  # by pass, how many batches there were when it began
         self.graphs = HeldGraphs(self.emit, self._tag, self.storage_of)
         self.stepper: Driver | None = None
         self.writes: list[str] | None = None
@@ -314,6 +315,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         for i, root in enumerate(roots[1:], 1):
             self.emit(head(Kind.ROOT, thread), bp.tag, i, root, 0, 0, 0, 0)
         self.graphs.started(bp, thread)
+        self._written_at[bp.tag] = self.recorder.batches
 
     def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
         outcome = 0 if error is None else 1
@@ -328,8 +330,9 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             0,
         )
         self.graphs.finished(bp)
+        is_torn = self._written_at.pop(bp.tag, 0) != self.recorder.batches
         if error is None:
-            self.tick(_AFTER_A_PASS_NS)
+            self.tick(0 if is_torn else _AFTER_A_PASS_NS)  # of a pass in the trace the end is there, too
         else:
             self.recorder.flush()
 

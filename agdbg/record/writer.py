@@ -167,6 +167,11 @@ class Recorder:
     # ----- writing -----
 
     @property
+    def batches(self) -> int:
+        """How many batches have been written."""
+        return self._batches
+
+    @property
     def stopped(self) -> bool:
         """True after :meth:`close`, after a write error and in a forked child: records go nowhere."""
         return self._stopped

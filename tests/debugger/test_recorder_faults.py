@@ -345,3 +345,29 @@ def test_a_full_disk_leaves_word_in_meta(new_recorder, monkeypatch):
     monkeypatch.undo()
     meta = Trace.open(recorder.path).meta
     assert meta["stopped"] == {"reason": "No space left on device", "records": 0}
+
+
+TORN = """
+import os, time
+import agdbg_engine as ag
+w = ag.ones(40, requires_grad=True)
+for i in range(3):
+    y = w
+    for k in range(40):
+        y = (y * w).tanh()
+        if k == 20: time.sleep(0.06)
+    y.sum().backward()
+time.sleep(0.1)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_pass_of_which_a_part_was_written_is_whole(tmp_path):
+    """What was killed while it waited for something, after its last pass, has lost nothing of that."""
+    script = tmp_path / "torn.py"
+    script.write_text(TORN)
+    command = [sys.executable, "-m", "agdbg", "run", "--headless", "--trace", str(tmp_path / "t"), str(script)]
+    assert subprocess.run(command, capture_output=True, timeout=60, cwd=tmp_path).returncode == -9
+    trace = Trace.open(tmp_path / "t")
+    started, finished = (int((trace.kinds == kind).sum()) for kind in (Kind.PASS_STARTED, Kind.PASS_FINISHED))
+    assert (started, finished) == (3, 3)

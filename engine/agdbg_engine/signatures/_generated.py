@@ -1504,6 +1504,7 @@ Tensor.xlogy_ Tensor other
 Tensor.xlogy_ Scalar other
 Tensor.xpu Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None
 Tensor.zero_ -
+_adaptive_max_pool1d=adaptive_max_pool1d Tensor input, int[1] output_size
 _alpha_dropout=alpha_dropout Tensor input, float p, bool train
 _batch_norm=batch_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled
 _celu=celu Tensor input, Scalar alpha=1., *, Tensor? out=None
