@@ -46,8 +46,7 @@ def _through(stain: Stain, writer: Writer, base: Base) -> str:
             f"{how}: clone that before the call, {begin}."
         )
     saved = stain.name.strip("`")
-    made = stain.node.site if stain.node is not None else NO_SITE
-    outside = (made.file, made.func) != (writer.site.file, writer.site.func) and saved.isidentifier()
+    outside = _is_in_another_function(stain, writer) and saved.isidentifier()
     clone = f"clone it before the call: `{saved} = {saved}.clone()`" if outside else "clone() it before the call"
     return (
         f"{function} changes its caller's tensor at {stain.lines(writer.site)} through `{write.target}`, {how}: {clone}; "
@@ -179,9 +178,17 @@ def _function(writer: Writer, *, capital: bool = False) -> str:
     return f"`{name}`" if name else "The function" if capital else "the function"
 
 
+def _is_in_another_function(stain: Stain, writer: Writer) -> bool:
+    """Whether the name that was saved is none where the write is."""
+    made = stain.node.site if stain.node is not None else NO_SITE
+    return (made.file, made.func) != (writer.site.file, writer.site.func)
+
+
 def _clone(stain: Stain, writer: Writer) -> str:
     target = writer.write.target or stain.name.strip("`")
     where = stain.lines(writer.site)
+    if not writer.write.target and target.isidentifier() and _is_in_another_function(stain, writer):
+        return f"Clone it before {_function(writer)} is called, which writes to it at {where}: `{target} = {target}.clone()`"
     if target.isidentifier():
         return f"Clone before you write: `{target} = {target}.clone()` before {where}"
     return f"Write to a clone() at {where}"

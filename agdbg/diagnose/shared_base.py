@@ -1,6 +1,7 @@
 """What a written name is a view of, or another name for: a new tensor under that name would leave it as it was."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,8 @@ from agdbg.diagnose.views import view_sites
 from agdbg.record.facts import BumpFact
 from agdbg.record.lookup import Site
 
+#: A line and a column.
+_Spot = tuple[int, int]
 #: How many names are followed from one to the next.
 STEPS = 8
 _SAME = ("data", "detach")
@@ -46,18 +49,31 @@ def shared_base(case: Case, written: BumpFact, target: str) -> Base | None:
         list(_own(scope)),
         {each.line for each in view_sites(case, written.storage, written.row) if each.file == site.file},
     )
-    name, line, chain, is_part, imported = target, site.line, [], False, _imported(site)
+    begin, end = _bounds(here, site)
+    name, line, before, chain, is_part, imported = target, site.line, begin, [], False, _imported(site)
     for _ in range(STEPS):
-        made = _made(mine, name, line)
+        made = _made(mine, name, before)
         base, is_view = _viewed(made.value, views, imported) if made is not None else ("", False)
         if made is None or not base or base == name:
             break
         is_part |= is_view
-        name, line = base, made.lineno
+        name, line, before = base, made.lineno, _at(made)
         chain.append(base)
-    if not any(_matters(mine, scope, each, target, site.line, here) for each in chain):
+    if not any(_matters(mine, scope, each, target, end, here) for each in chain):
         return None
     return Base(name, _before(here, mine, name, line), _whose(scope, mine, name), is_part)
+
+
+def _bounds(here: Place, site: Site) -> tuple[_Spot, _Spot]:
+    """Where the statement of a write begins and ends: others may stand on its line."""
+    found = here.statement
+    if found is None:
+        return (site.line, 0), (site.line, sys.maxsize)
+    return _at(found), (found.end_lineno or found.lineno, found.end_col_offset or 0)
+
+
+def _at(tree: ast.AST) -> _Spot:
+    return getattr(tree, "lineno", 0), getattr(tree, "col_offset", 0)
 
 
 def _own(scope: Scope | ast.Module) -> Iterator[ast.AST]:
@@ -70,10 +86,10 @@ def _own(scope: Scope | ast.Module) -> Iterator[ast.AST]:
             todo.extend(ast.iter_child_nodes(each))
 
 
-def _made(mine: list[ast.AST], name: str, line: int) -> ast.Assign | None:
-    """The last assignment to a name before a line; None where something else gives it its value."""
-    stores = [each for each in mine if _is(each, name, ast.Store) and getattr(each, "lineno", 0) < line]
-    last = max(stores, key=lambda each: getattr(each, "lineno", 0), default=None)
+def _made(mine: list[ast.AST], name: str, before: _Spot) -> ast.Assign | None:
+    """The last assignment to a name before a place; None where something else gives it its value."""
+    stores = [each for each in mine if _is(each, name, ast.Store) and _at(each) < before]
+    last = max(stores, key=_at, default=None)
     found = (each for each in mine if isinstance(each, ast.Assign) and len(each.targets) == 1)
     return next((each for each in found if any(part is last for part in ast.walk(each.targets[0]))), None)
 
@@ -110,31 +126,31 @@ def _imported(site: Site) -> set[str]:
     return {(each.asname or each.name).partition(".")[0] for one in made for each in one.names}
 
 
-def _matters(mine: list[ast.AST], scope: Scope | ast.Module, base: str, target: str, line: int, here: Place) -> bool:
+def _matters(mine: list[ast.AST], scope: Scope | ast.Module, base: str, target: str, end: _Spot, here: Place) -> bool:
     """Whether the base is used after a write, before it is given another value."""
-    if _used(mine, base, line):
+    if _used(mine, base, end):
         return True
-    if any(isinstance(each, ast.For | ast.While) and _goes_round(each, base, line) for each in here.around):
+    if any(isinstance(each, ast.For | ast.While) and _goes_round(each, base) for each in here.around):
         return True
     whose = _whose(scope, mine, base)
     if whose == "own" and "." not in base:
         return False
-    if any(_is(each, base, ast.Store) and getattr(each, "lineno", 0) > line for each in mine):
+    if any(_is(each, base, ast.Store) and _at(each) >= end for each in mine):
         return False
-    returns = any(isinstance(each, ast.Return) and each.value is not None and each.lineno > line for each in mine)
-    return not (whose == "caller" and returns and _used(mine, target, line))
+    returns = any(isinstance(each, ast.Return) and each.value is not None and _at(each) >= end for each in mine)
+    return not (whose == "caller" and returns and _used(mine, target, end))
 
 
-def _used(mine: list[ast.AST], name: str, line: int) -> bool:
-    """Whether a name is read behind a line, before it is assigned."""
+def _used(mine: list[ast.AST], name: str, end: _Spot) -> bool:
+    """Whether a name is read behind a place, before it is assigned."""
     augmented = {id(each.target) for each in mine if isinstance(each, ast.AugAssign)}
     names = [each for each in mine if isinstance(each, ast.Name | ast.Attribute) and name_of(each) == name]
-    after = [each for each in names if each.lineno > line]
+    after = [each for each in names if _at(each) >= end]
     first = min(after, key=lambda each: (each.lineno, isinstance(each.ctx, ast.Store)), default=None)
     return first is not None and (isinstance(first.ctx, ast.Load) or id(first) in augmented)
 
 
-def _goes_round(loop: ast.For | ast.While, base: str, line: int) -> bool:
+def _goes_round(loop: ast.For | ast.While, base: str) -> bool:
     """Whether the next turn of a loop reads the base, for more than to write to another part of it."""
     names = [part for each in loop.body for part in ast.walk(each) if isinstance(part, ast.Name | ast.Attribute)]
     reads = [each for each in names if name_of(each) == base]

@@ -60,6 +60,10 @@ loss = cell.h.sum()
 loss.backward()
 """
 OUTER = "a = ag.tanh(w)\ndef f():\n    row = a[0]\n    row += 1\nf()\nloss = a.sum()\nloss.backward()\n"
+ONE_LINE = (
+    "def part_(m):\n    d = m[0]; d.mul_(2); return m\na = ag.tanh(w)\nb = part_(a)\nloss = b.sum()\nloss.backward()\n"
+)
+CHAINED = "def flat_(m):\n    m.view(-1).clamp_(0.1)\n    return m\na = ag.tanh(w)\nb = flat_(a)\nloss = b.sum()\nloss.backward()\n"
 CLONED = ("a = ag.tanh(w)", "a = ag.tanh(w)\na = a.clone()")
 #: The fix says, and the script by it.
 THROUGH = {
@@ -97,6 +101,16 @@ THROUGH = {
         STATE,
         "`self.h = self.h.clone()` before line 5",
         [("        h =", "        self.h = self.h.clone()\n        h =")],
+    ),
+    "on one line": (
+        ONE_LINE,
+        "through `d`, a part of it: clone it before the call: `a = a.clone()`",
+        [("\nb =", "\na = a.clone()\nb =")],
+    ),
+    "without a name": (
+        CHAINED,
+        "Clone it before `flat_` is called, which writes to it at line 4: `a = a.clone()`",
+        [("\nb =", "\na = a.clone()\nb =")],
     ),
     "outer": (OUTER, "clone that before the call, `a = a.clone()`.", [("\nf()", "\na = a.clone()\nf()")]),
 }
