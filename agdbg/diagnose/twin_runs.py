@@ -29,9 +29,14 @@ def twins(case: Case, told: RecomputeFact) -> list[Twins]:
     node = case.facts.node(told.node)
     if node is None or node.op.name == REENTRANT:
         return []
-    again = _built(case, _begun(case, told.row), told.row)
     first = _built(case, _begun(case, node.row), node.row + 1)
-    return _fitting(case, first, again, told.site) if len(again) else []
+    # that a node ran may be told in the middle of what was built after it: so it is no beginning where all of the pass fits
+    for marks in (_MARKS[1:], _MARKS):
+        again = _built(case, _begun(case, told.row, marks), told.row)
+        found = _fitting(case, first, again, told.site) if len(again) else []
+        if found:
+            return found
+    return []
 
 
 def rewritten(case: Case, told: RecomputeFact) -> list[tuple[int, BumpFact, SaveFact]]:
@@ -60,11 +65,14 @@ def _bumps(case: Case, start: int, end: int) -> list[BumpFact]:
     return [each for bumps in found for each in bumps if start < each.row < end]
 
 
-def _begun(case: Case, row: int) -> int:
+_MARKS = (Kind.RAN, Kind.PASS_STARTED, Kind.RECOMPUTED)
+
+
+def _begun(case: Case, row: int, marks: tuple[Kind, ...] = _MARKS) -> int:
     """The row after which a run began that was going on at a row: what its thread told last of a pass."""
     records = case.facts.trace.records
     last = -1
-    for kind in (Kind.RAN, Kind.PASS_STARTED, Kind.RECOMPUTED):
+    for kind in marks:
         rows = case.facts.rows(kind)
         before = rows[: rows.searchsorted(row)][-256:]
         mine = before[records[before, 0] >> _HIGH == records[row, 0] >> _HIGH]
