@@ -47,10 +47,14 @@ class CreationMeta(enum.Enum):
     IN_CUSTOM_FUNCTION = enum.auto()
 
 
+def _place(array: Any) -> tuple[Any, ...]:
+    return address(array), array.shape, array.strides
+
+
 class ViewMeta:
     """DifferentiableViewMeta: base, view function, the version its ``grad_fn`` belongs to, where it was made."""
 
-    __slots__ = ("attr_version", "base", "creation", "left", "moved", "op", "parent", "step", "turns")
+    __slots__ = ("attr_version", "base", "creation", "left", "moved", "op", "parent", "place", "step", "turns")
 
     def __init__(self, base: Tensor, parent: ViewMeta | None, op: str, step: Step, creation: CreationMeta) -> None:
         self.base = base
@@ -64,6 +68,8 @@ class ViewMeta:
         """Whether the view was given memory that is not its base's: what is written to one does not reach the other any more."""
         self.moved = False
         """Whether it was given another part of its base's memory, which its view function does not lead to."""
+        self.place: tuple[Any, ...] | None = None
+        """Where its own part of its base's memory is, once it was given other memory."""
         self.turns = 0 if base._meta is None else len(base._meta.turned)
         """How often the base had changed its shape in place when this view was made."""
 
@@ -92,7 +98,6 @@ class ViewMeta:
         assert storage is not None
         if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
             if self.left:
-                self.attr_version = storage.version
                 return t._fn
             self._check_moved()
             self.check_rebase(t, "its base or another view of its base has been")
@@ -108,13 +113,13 @@ class ViewMeta:
         """View ``t`` is about to be given other ``memory`` as its data."""
         with contextlib.suppress(RuntimeError):  # nobody asks for a history that cannot be told
             self.grad_fn(t)  # what was written to its old memory
-        old, base = t._a, self.base._a
+        base = self.base._a
+        self.place = self.place or _place(t._a)
         if isinstance(memory, np.ndarray) and isinstance(base, np.ndarray):
             self.left = not np.may_share_memory(memory, base)
         else:
             self.left = owner(memory) is not owner(base)
-        alike = (memory.shape, memory.strides) == (old.shape, old.strides) and address(memory) == address(old)
-        self.moved = not self.left and not alike
+        self.moved = not self.left and _place(memory) != self.place
 
     def _check_moved(self) -> None:
         if self.moved:

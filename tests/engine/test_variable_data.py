@@ -191,6 +191,18 @@ def the_same_memory_again(t):
     return [*t.autograd.grad((y * y).sum(), x), v.grad_fn.name()]
 
 
+@programs
+def the_old_memory_given_back(t):
+    x, y, v = written_before(t, "the base")
+    old = v.data
+    v.data = old.clone()
+    y.mul_(5)
+    v.data = old
+    found = [*t.autograd.grad(v.sum(), x, retain_graph=True)]
+    v.mul_(3)
+    return [*found, *t.autograd.grad((y * y).sum(), x), v.grad_fn.name()]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
