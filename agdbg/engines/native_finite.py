@@ -2,6 +2,9 @@
 
 An output is looked at when its node is built, a gradient when its node has run. Only where one is bad are the inputs
 looked at: those of the op in its frame, which is still there, and those of a node in the journal of the pass.
+
+Where a NaN comes of an infinity, the node that made that is told, too: so it is noted who makes infinities and which nodes they
+reach, whether they are stopped at or not.
 """
 
 import sys
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 from inspect import CO_VARARGS
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,30 +52,89 @@ class Bad:
         return f"{word}{at}{more}"
 
 
+class Infinite(NamedTuple):
+    """The node that was the first to make an infinity, as a person is told of it, and whether in a gradient."""
+
+    tag: int
+    words: str
+    in_gradient: bool
+
+
+class Infinities:
+    """Who made the infinities that are on their way: in what nodes have made in forward, and in what waits at them in a pass."""
+
+    def __init__(self) -> None:
+        self._values: weakref.WeakKeyDictionary[Node, Infinite] = weakref.WeakKeyDictionary()
+        self._gradients: weakref.WeakKeyDictionary[Node, tuple[int, Infinite | None]] = weakref.WeakKeyDictionary()
+
+    def in_value(self, node: Node) -> Infinite | None:
+        """Who made the infinity in what an op has made or was given."""
+        nodes = (node, *(producer for producer, _ in node.edges() if producer is not None))
+        return next((found for each in nodes if (found := self._values.get(each)) is not None), None)
+
+    def in_gradient(self, walk: "Walk", node: Node) -> Infinite | None:
+        """Who made the infinity in the gradient that a node of a pass was given; nodes that sent on a view were not looked at."""
+        reached, order = {node}, walk.bp.order
+        for each in (node, *reversed(order[: walk.bp.position])):
+            if each is node or any(producer in reached for producer, _ in each.edges()):
+                number, found = self._gradients.get(each, (0, None))
+                if number == walk.bp.tag:
+                    return found
+                reached.add(each)
+        return None
+
+    def built(self, node: Node, inputs: list[Any]) -> None:
+        """``node`` was built, and what its op has made is infinite somewhere."""
+        found = self.in_value(node) if _any_bad(inputs) else Infinite(node.tag, _built(node), False)
+        if found is not None:
+            self._values[node] = found
+
+    def sent(self, walk: "Walk", node: Node, producer: Node) -> None:
+        """``node`` has sent an infinity to ``producer``."""
+        found = self.came_to(walk, node)
+        if found is None and not _any_bad((*_came_in(walk, node), *_was_saved(walk, node))):
+            found = Infinite(node.tag, _built(node), True)
+        self._gradients[producer] = walk.bp.tag, found
+
+    def came_to(self, walk: "Walk", node: Node) -> Infinite | None:
+        """Who made the infinity that a node which has run was given or had saved."""
+        if _any_bad(_came_in(walk, node)):
+            return self.in_gradient(walk, node)
+        return self.in_value(node) if _any_bad(_was_saved(walk, node)) else None
+
+
 class Finite:
     """Looks for what is wanted.
 
     Args:
         wanted: ``nan``, ``inf`` or both.
+        before: what has looked so far, whose knowledge is kept.
         since: for each the number of the first node that is looked at as it is built.
     """
 
-    def __init__(self, wanted: Iterable[str], since: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, wanted: Iterable[str], before: "Finite | None" = None, since: Mapping[str, int] | None = None
+    ) -> None:
         self._wanted = [kind for kind in ("nan", "inf") if kind in wanted]
         self.since = since or {}
+        self._infinities: Infinities = before._infinities if before is not None else Infinities()
         self._leaf_was: tuple[weakref.ref[Node], bool] | None = None
 
     def born(self, node: Node, out: Tensor) -> dict[str, Any] | None:
         """What is wrong with what ``node``, which has just been built, has made; ``None`` when it did nothing wrong."""
         if not (node.multi or node.user_code) and all_finite(out._a):
             return None
-        bad = next((bad for each in _outputs(node, out) if (bad := first_bad(each._a, self._wanted))), None)
-        if bad is None:
+        outputs = list(_outputs(node, out))
+        if not _any_bad(each._a for each in outputs):
             return None
-        if excused(bad.kind, _inputs(node) or list(_saved(node, {}))):
+        bad = next((bad for each in outputs if (bad := first_bad(each._a, self._wanted))), None)
+        inputs = _inputs(node) or list(_saved(node, {}))
+        if any(first_bad(each._a, ("inf",)) is not None for each in outputs):
+            self._infinities.built(node, inputs)
+        if bad is None or excused(bad.kind, inputs):
             return None
-        line = where(node.code, node.lasti).line
-        return told(bad.kind, f"{node.op_name}, built by line {line}, made {bad} of finite numbers", node)
+        infinite = self._infinities.in_value(node) if _any_bad(inputs) else None
+        return told(bad.kind, f"{_built(node)}, made {bad} of {_given(node, inputs, infinite)}", node, infinite)
 
     def next(self, node: Node | None) -> None:
         """``node`` runs next."""
@@ -88,12 +150,18 @@ class Finite:
         for i, (producer, nr) in enumerate(node.edges()):
             g = None if producer is None else walk.bp.buffers.get((producer, nr) if nr else producer)
             bad = None if g is None else first_bad(buffer(g), self._wanted)
+            if producer is not None and g is not None and first_bad(buffer(g), ("inf",)) is not None:
+                self._infinities.sent(walk, node, producer)
             if bad is None or excused(bad.kind, _came_in(walk, node)):
                 continue
-            built = f"{node.op_name}, built by line {where(node.code, node.lasti).line}"
+            built = _built(node)
             if not excused(bad.kind, _was_saved(walk, node)):
                 how = " (it called functions of the program)" if runs_user_code(node) else ""
-                return told(bad.kind, f"{built}, made {bad} in the gradient of input {i} of finite numbers{how}", node)
+                infinite = self._infinities.came_to(walk, node)
+                given = _given(node, [*_came_in(walk, node), *_was_saved(walk, node)], infinite)
+                return told(
+                    bad.kind, f"{built}, made {bad} in the gradient of input {i} of {given}{how}", node, infinite
+                )
             if getattr(node, "tag", 0) < self.since.get(bad.kind, 0):
                 text = f"{built} before this was looked for, saved what is not finite, and made {bad} in the gradient of input {i}"
                 return {**told(bad.kind, f"{text}; forward made it, earlier", node), "late": True}
@@ -106,12 +174,36 @@ class Finite:
             return None
         if excused(bad.kind, _came_in(walk, node)):
             return None
-        return told(bad.kind, f"adding to the grad of a leaf made {bad} of finite numbers", node)
+        came = _came_in(walk, node)
+        infinite = self._infinities.in_gradient(walk, node) if _any_bad(came) else None
+        return told(
+            bad.kind, f"adding to the grad of a leaf made {bad} of {_given(node, came, infinite)}", node, infinite
+        )
 
 
-def told(kind: str, text: str, node: Node) -> dict[str, Any]:
-    """The error of a stop."""
-    return {"kind": kind, "text": text, "predicted": False, "node": getattr(node, "tag", 0)}
+def told(kind: str, text: str, node: Node, infinite: Infinite | None = None) -> dict[str, Any]:
+    """The error of a stop; ``infinite`` made the infinity of which a NaN came."""
+    error = {"kind": kind, "text": text, "predicted": False, "node": getattr(node, "tag", 0)}
+    if infinite is not None:
+        error["infinite"] = {"node": infinite.tag, "gradient": infinite.in_gradient}
+    return error
+
+
+def _built(node: Node) -> str:
+    return f"{node.op_name}, built by line {where(node.code, node.lasti).line}"
+
+
+def _given(node: Node, inputs: Iterable[Any], infinite: Infinite | None) -> str:
+    """Of what ``node`` has made a bad value, in words that follow "of"."""
+    if infinite is None:
+        return "an infinity that came in" if _any_bad(inputs) else "finite numbers"
+    if infinite.tag == getattr(node, "tag", 0):
+        return "the infinity that it had made itself"
+    return f"the infinity that {infinite.words}, {'sent' if infinite.in_gradient else 'made'}"
+
+
+def _any_bad(arrays: Iterable[Any]) -> bool:
+    return any(not all_finite(array) for array in arrays)
 
 
 @at_home

@@ -107,7 +107,7 @@ class Stops:
         looked_for = FILTERS & self._wanted
         known = self._finite.since if self._finite is not None else {}
         since = {kind: known.get(kind) or self._driver.sink.next_number() for kind in looked_for}
-        self._finite = Finite(looked_for, since) if looked_for else None
+        self._finite = Finite(looked_for, self._finite, since) if looked_for else None
         looks = self._finite is not None or bool(self.watches)
         self.one_by_one = self._events.any_of(IN_PASSES)
         self.every = self.one_by_one or looks

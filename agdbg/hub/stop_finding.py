@@ -11,8 +11,10 @@ from agdbg.diagnose.singular import singular
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
+    from agdbg.record.facts import NodeFact
 
 _NOWHERE = "Look at the values that go in there, with isfinite() and abs().max()."
+_OF_INFINITIES = "made NaN of infinities: 0 * inf, inf - inf and inf / inf are NaN"
 _BY_VALUE = ("nan", "inf")
 
 
@@ -23,44 +25,67 @@ def finding_at(history: "History", stop: dict[str, Any]) -> Finding | None:
     if kind not in (*_BY_VALUE, "none-grad"):
         return None
     node, text = int(error.get("node") or 0), str(error.get("text") or "").partition("; ")[0]
-    found = _of_the_trace(history, kind, node)
+    infinite = error.get("infinite") or {}
+    found = _of_the_trace(history, kind, {node, int(infinite.get("node") or node)})
     if found is not None:
         return found
     call = history.live.pass_of(int(stop.get("pass") or 0))
     within = () if call is None else (Evidence("needed", call.site, f"{call.call or 'backward'}() that is running"),)
     if kind not in _BY_VALUE:
         return _of_the_model(text, within)
-    return (
-        _passed_on(history, kind, node, text, within)
-        if error.get("late")
-        else _of_the_node(history, kind, node, text, within)
-    )
+    if error.get("late"):
+        return _passed_on(history, kind, node, text, within)
+    if infinite:
+        return _of_the_infinity(history, text, node, infinite, within)
+    return _of_the_node(history, kind, node, text, within)
 
 
-def _of_the_trace(history: "History", kind: str, node: int) -> Finding | None:
-    """What diagnoses and lints find, when it is about that node."""
+def _of_the_trace(history: "History", kind: str, nodes: set[int]) -> Finding | None:
+    """What diagnoses and lints find, when it is about one of those nodes."""
     if kind == "none-grad" or not history.live.bad_summaries:
         return None
     facts = history.facts()
     told = [each for look in (diagnose, lint) for each in look(facts) if each.kind in _BY_VALUE]
-    return next((each for each in told if each.nodes[:1] == (node,)), None)
+    return next((each for each in told if set(each.nodes[:1]) & nodes), None)
 
 
 def _of_the_node(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
     fact = history.live.node(node)
     if fact is None:
         return Finding(kind, f"{text}.", within, (), "certain", _NOWHERE)
-    known = singular(fact.op.name)
-    is_gradient = "in the gradient" in text
-    why = "" if known is None else known.backward if is_gradient else known.forward
-    kept = "" if known is None else (known.keep if is_gradient else known.keep_value) or known.keep
-    keep = f"; {kept}" if kept else ""
-    note = "the first that made it: what came in was finite"
-    begin = why[:1] if "(" in why.partition(" ")[0] else why[:1].upper()
-    fix = f"{begin}{why[1:]}{keep}." if why else _NOWHERE
+    from_finite = " of finite numbers" in text
+    note = "the first that made it: what came in was finite" if from_finite else _OF_INFINITIES
     evidence = (Evidence("created", fact.site, note), *within)
-    late = " A where() behind the op is too late: the gradient still goes through it." if why and is_gradient else ""
-    return Finding(kind, f"{text}.", evidence, (node,), "certain", fix + late)
+    return Finding(kind, f"{text}.", evidence, (node,), "certain", _fix(fact, "in the gradient" in text))
+
+
+def _of_the_infinity(
+    history: "History", text: str, node: int, infinite: dict[str, Any], within: tuple[Evidence, ...]
+) -> Finding:
+    """A NaN that was made of an infinity: the node that made that is the first, and what is to be mended."""
+    first, made, in_gradient = history.live.node(int(infinite["node"])), history.live.node(node), infinite["gradient"]
+    if first is None or made is None:
+        return Finding("nan", f"{text}.", within, (node,), "certain", _NOWHERE)
+    where = " in the gradient that it sends" if in_gradient else ""
+    evidence = (
+        Evidence("produced", first.site, f"{first.op.name} made an infinity{where}: what came in was finite"),
+        Evidence("became NaN", made.site, f"{made.op.name} {_OF_INFINITIES}"),
+        *within,
+    )
+    return Finding("nan", f"{text}.", evidence, (first.id, made.id), "certain", _fix(first, bool(in_gradient)))
+
+
+def _fix(fact: "NodeFact", is_gradient: bool) -> str:
+    """What to do about a node that makes bad values, by what is known of its op."""
+    known = singular(fact.op.name)
+    why = "" if known is None else known.backward if is_gradient else known.forward
+    if known is None or not why:
+        return _NOWHERE
+    kept = known.keep if is_gradient else known.keep_value or known.keep
+    keep = f"; {kept}" if kept else ""
+    begin = why[:1] if "(" in why.partition(" ")[0] else why[:1].upper()
+    late = " A where() behind the op is too late: the gradient still goes through it." if is_gradient else ""
+    return f"{begin}{why[1:]}{keep}.{late}"
 
 
 def _passed_on(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:

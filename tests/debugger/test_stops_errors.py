@@ -120,6 +120,74 @@ def test_nan_of_infinities_is_made_there(stopping):
     assert "SubBackward0, built by line 4, made NaN at index [0]" in program.run()["description"]
 
 
+INFINITIES = {
+    "in the gradient of the op above": (
+        ["h = x * 0 * 2", "y = h.sqrt()", "y.sum().backward()"],
+        "MulBackward0, built by line 3, made NaN at index [0], 2 of 2 elements in the gradient of input 0 of the infinity that "
+        "SqrtBackward0, built by line 4, sent",
+        "y = h.sqrt()",
+        "at 0 the derivative of sqrt() is infinite",
+    ),
+    "further up": (
+        ["k = x * 0", "w = k * ag.zeros(2)", "y = (w * 3).reshape(2, 1).sqrt() * 2", "y.sum().backward()"],
+        "the infinity that SqrtBackward0, built by line 5, sent",
+        "y = (w * 3).reshape(2, 1).sqrt() * 2",
+        "at 0 the derivative of sqrt() is infinite",
+    ),
+    "in forward": (
+        ["y = (x * 1000).exp()", "k = y + 1", "z = k - k", "z.sum().backward()"],
+        "SubBackward0, built by line 5, made NaN at index [0], 2 of 2 elements of the infinity that ExpBackward0, built by line 3, made",
+        "y = (x * 1000).exp()",
+        "exp() of a large number overflows to inf",
+    ),
+    "saved in forward": (
+        ["y = (x * 1000).exp()", "z = ag.where(y > 9, 0, y)", "z.sum().backward()"],
+        "of the infinity that it had made itself",
+        "y = (x * 1000).exp()",
+        "exp() of a large number overflows to inf",
+    ),
+}
+
+
+@pytest.mark.parametrize("filters", [("nan",), ("nan", "inf")])
+@pytest.mark.parametrize("case", INFINITIES)
+def test_who_made_the_infinity_that_became_nan_is_named(stopping, case, filters):
+    lines, told, line, why = INFINITIES[case]
+    program = stopping(program_with(*lines))
+    program.on_errors(*filters)
+    stop = program.run()
+    while "made Inf" in stop["description"]:
+        stop = program.go()
+    assert told in stop["description"]
+    finding = program.request("exceptionInfo", threadId=1)
+    assert why.lower() in str(finding).lower()
+    assert "what came in was finite" in str(finding)
+    assert line in str(finding)
+
+
+def test_an_infinity_from_outside_is_not_called_finite(stopping):
+    program = stopping(program_with("y = x.masked_fill(x > 0, float('-inf'))", "y.softmax(0).sum().backward()"))
+    program.on_errors("nan")
+    stop = program.run()
+    assert "SoftmaxBackward0, built by line 4, made NaN" in stop["description"]
+    assert stop["description"].endswith("of an infinity that came in")
+    assert "was finite" not in str(program.request("exceptionInfo", threadId=1))
+
+
+def test_an_infinity_of_an_earlier_pass_is_not_accused(stopping):
+    program = stopping(
+        program_with(
+            "h = x * 0",
+            "y = h.sqrt()",
+            "y.sum().backward(retain_graph=True)",
+            "h.backward(ag.tensor([float('inf'), 1.0]))",
+        )
+    )
+    program.on_errors("nan")
+    assert "that SqrtBackward0, built by line 4, sent" in program.run()["description"]
+    assert program.go()["description"].endswith("of an infinity that came in")
+
+
 def test_a_write_that_makes_nan_is_found(stopping):
     program = stopping(program_with("y = x * -1", "y.log_()", "y.sum().backward()"))
     program.on_errors("nan")
