@@ -251,3 +251,32 @@ REFUSED = {"raises": fails, "another one": lambda ctx, g: g * 2, "none": lambda 
 @pytest.mark.parametrize("jvp", REFUSED)
 def test_what_a_function_has_written_has_its_whole_node_when_jvp_fails(jvp, of_a_view):
     same(lambda t: written_and_refused(t, REFUSED[jvp], of_a_view))
+
+
+@pytest.mark.parametrize("of_a_view", [False, True])
+@pytest.mark.parametrize("saves", ["input", "result"])
+def test_the_error_of_jvp_stands_when_saving_fails_too(saves, of_a_view):
+    def hook(x):
+        raise KeyError("not packed")
+
+    def program(t):
+        class Fn(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                y = x * 2
+                ctx.save_for_backward(x if saves == "input" else y)
+                return y
+
+            @staticmethod
+            def backward(ctx, g):
+                return g
+
+            @staticmethod
+            def jvp(ctx, g):
+                raise ValueError("no tangent")
+
+        with forward_ad(t).dual_level(), t.autograd.graph.saved_tensors_hooks(hook, lambda x: x):
+            x = forward_ad(t).make_dual(t.ones(2, 2, requires_grad=True), t.ones(2, 2))
+            return error_of(Fn.apply, x[1:] if of_a_view else x)
+
+    same(program)

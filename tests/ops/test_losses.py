@@ -40,6 +40,19 @@ WRONG = {
     "no probabilities": lambda t, f, x, y: f.binary_cross_entropy(x * 5, x),
     "other size": lambda t, f, x, y: f.binary_cross_entropy(t.sigmoid(x), t.sigmoid(x[0])),
     "other size of scores": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x, x[0]),
+    "more weights": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x[:1], x[:1].sigmoid(), x),
+    "more weights of yes": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x[:1], x[:1].sigmoid(), pos_weight=x),
+    "weights of another size": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x, x.sigmoid(), x[:, :2]),
+    "weights of yes of another size": lambda t, f, x, y: f.binary_cross_entropy_with_logits(
+        x, x.sigmoid(), pos_weight=x[:, :2]
+    ),
+    "a weight that learns": lambda t, f, x, y: f.nll_loss(x, y, x[0].clone().requires_grad_()),
+    "a weight of images that learns": lambda t, f, x, y: f.nll_loss(
+        x[:, :, None], y[:, None], x[0].clone().requires_grad_()
+    ),
+    "a weight of logits that learns": lambda t, f, x, y: f.binary_cross_entropy_with_logits(
+        x, x.sigmoid(), x.clone().requires_grad_()
+    ),
     "integer targets": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x, (x > 0).to(t.int64)),
     "beta": lambda t, f, x, y: f.smooth_l1_loss(x, x, beta=-1.0),
     "delta": lambda t, f, x, y: f.huber_loss(x, x, delta=0.0),
@@ -73,6 +86,44 @@ WRONG = {
 def test_refused_in_torchs_words(name):
     theirs, ours = refused(WRONG[name])
     assert ours == theirs
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_weights_of_logits_have_derivatives_in_transforms(rows, reduction):
+    def program(t):
+        x = t.tensor(X)
+        weight, pos_weight = x[:rows].exp(), x[0].cos() + 2
+
+        def loss(w, p):
+            return t.nn.functional.binary_cross_entropy_with_logits(
+                x, x.sigmoid(), w, pos_weight=p, reduction=reduction
+            ).sum()
+
+        given = [
+            *t.func.grad(loss, argnums=(0, 1))(weight, pos_weight),
+            *t.func.hessian(loss, argnums=(0, 1))(weight, pos_weight)[0],
+        ]
+        captured = pos_weight.clone().requires_grad_()
+        outside = t.func.jvp(lambda w: loss(w, captured), (weight,), (weight,))[1]
+        return [
+            *given,
+            *t.autograd.grad(outside, captured),
+            t.func.jvp(lambda w: loss(w, w[0]), (weight,), (weight.sin(),))[1],
+        ]
+
+    for ours, theirs in zip(program(engine), program(torch), strict=True):
+        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-12, atol=1e-14)
+
+
+def test_more_weights_of_logits_than_scores_in_a_transform():
+    def program(t):
+        x = t.tensor(X)
+        return t.func.grad(lambda w: t.nn.functional.binary_cross_entropy_with_logits(x[:1], x[:1].sigmoid(), w))(
+            x.exp()
+        )
+
+    np.testing.assert_allclose(program(engine).numpy(), program(torch).numpy(), rtol=1e-12)
 
 
 AT_THE_TOP = {

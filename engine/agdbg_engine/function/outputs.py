@@ -6,6 +6,7 @@ may not be written in place afterwards, since that would go around the ``backwar
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +62,31 @@ def outputs_of(
         outputs = _Outputs(node, tensors, len(values), executable, saved)
         made = tuple([outputs.made(i, v) if isinstance(v, Tensor) else v for i, v in enumerate(values)])
         outputs.finish()
-    try:
-        if outputs is not None and events.special & events.FORWARD:
+    if outputs is not None and events.special & events.FORWARD:
+        try:
             Forward(node, inputs, outputs.fixed, outputs.dirty).propagate(values, made)
-    finally:  # what was written in place has this node as its history, whatever became of the tangents
-        if executable:
-            _complete(node, made, saved, outputs)
-        elif events.sink is not None:
-            cut(tuple(tensors))
+        except BaseException:  # what was written in place has this node as its history, whatever became of the tangents
+            with contextlib.suppress(Exception):  # a hook of what is saved may fail, too: the first error is told
+                _end(node, tensors, made, saved, outputs, executable)
+            raise
+    _end(node, tensors, made, saved, outputs, executable)
     node.to_save = node.non_differentiable = node.dirty_tensors = node.saved_for_forward = None
     return made if values is raw else made[0]
+
+
+def _end(
+    node: BackwardCFunction,
+    tensors: list[Tensor],
+    made: tuple[Any, ...],
+    saved: tuple[Any, ...],
+    outputs: _Outputs | None,
+    executable: bool,
+) -> None:
+    """What is left when the outputs have their tangents."""
+    if executable:
+        _complete(node, made, saved, outputs)
+    elif events.sink is not None:
+        cut(tuple(tensors))
 
 
 def _complete(node: BackwardCFunction, made: tuple[Any, ...], saved: tuple[Any, ...], outputs: _Outputs | None) -> None:

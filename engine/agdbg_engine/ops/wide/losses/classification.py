@@ -8,10 +8,12 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
+from ....errors import raise_if
+from ....grad_mode import mode
 from ....several import at_home
 from ....tensor import Tensor
 from ... import _generated as g
-from ...explain import not_a_tensor, shape_error
+from ...explain import broadcast_error, not_a_tensor, shape_error
 from ...kernel_names import not_implemented, not_written
 from ...reduce import log_softmax
 from ..declare import OPS, public
@@ -40,7 +42,7 @@ def nll_loss(
 def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor:
     """:func:`nll_loss` with the reduction known."""
     all_count = _check_classes(x, target, weight, ignore_index)
-    constant("nll_loss", weight=weight)
+    constant("nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward", weight=weight)
     if all_count and x.ndim == 2 and weight is None and ignore_index == -100:  # nodes of that row show no other
         return g.nll_loss_raw(x, target, reduction)
     if x.ndim <= 2:
@@ -225,13 +227,26 @@ def binary_cross_entropy_with_logits(
         )
     if target.dtype.kind in "iu" and input.dtype.kind == "f":
         raise not_written(input.dtype, target.dtype)
-    constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if mode.transform is None:  # there PyTorch computes it of other ops, which have gradients by all of their arguments
+        constant("binary_cross_entropy_with_logits", forward=True, weight=weight, pos_weight=pos_weight)
     x, y = same_dtype(input, target)
     rows: Any = OPS["binary_cross_entropy_with_logits"]
-    if any(
-        w is not None and np.broadcast_shapes(tuple(w.shape), tuple(x.shape)) != tuple(x.shape)
-        for w in (weight, pos_weight)
-    ):
-        shape = np.broadcast_shapes(*(tuple(w.shape) for w in (x, weight, pos_weight) if w is not None))
-        x, y = expanded(x, shape), expanded(y, shape)
+    shape = tuple(x.shape)
+    for first, second in ((pos_weight, x), (x, weight)):
+        if first is not None and second is not None:
+            shape = _of_losses(shape, tuple(first.shape), tuple(second.shape), mode.transform is not None)
+    x, y = expanded(x, shape), expanded(y, shape)
     return in_dtype_of(target, rows(x, y, weight, pos_weight, reduction))
+
+
+def _of_losses(
+    shape: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...], may_grow: bool
+) -> tuple[int, ...]:
+    """The ``shape`` of the losses when two operands are combined: they ``may_grow`` where PyTorch does not write in place."""
+    if first == second:
+        return shape
+    raise_if(broadcast_error([first, second]))
+    whole = np.broadcast_shapes(shape, first, second)
+    if whole != shape and not may_grow:
+        raise shape_error(f"output with shape {list(shape)} doesn't match the broadcast shape {list(whole)}")
+    return whole

@@ -12,15 +12,14 @@ from ..declare import formula, in_both, kernel, op
 from .reduction import reduced
 
 
-def _row(name: str, node: str, options: str = "", constants: str = "", target: bool = True) -> None:
+def _row(name: str, node: str, options: str = "", target: bool = True) -> None:
     """A loss of ``self`` and ``target`` whose slopes are the formula ``name_slopes``, a pair of them."""
-    given = "".join(f", {o}" for o in f"{constants} {options}".split())
+    given = "".join(f", {o}" for o in options.split())
     slope = f"{name}_slope(self, target{given}, %d) * shared(g, self_shape, reduction)"
     tangent = f"self_t * {name}_slope(self, target{given}, 0)"
     if target:
         tangent += f" + target_t * {name}_slope(self, target{given}, 1)"
     columns: dict[str, Any] = {"self": slope % 0, "target": slope % 1 if target else None}
-    columns |= dict.fromkeys(constants.split())
     op(f"{name}(self, target{given}, reduction)", node, kinds="f", jvp=f"reduced({tangent}, reduction)", **columns)
 
 
@@ -272,13 +271,26 @@ in_both("bce_of_logits_slope", bce_of_logits_slope, lambda x, target: _of_logits
 def binary_cross_entropy_with_logits_slope(
     F: Any, x: Any, target: Any, weight: Any, pos_weight: Any, which: int
 ) -> Any:
-    """Its derivative in ``x`` (0) or ``target`` (1)."""
+    """Its derivative in ``x`` (0), ``target`` (1), ``weight`` (2) or ``pos_weight`` (3)."""
     if which == 0:
         hit = target if pos_weight is None else target * pos_weight
         out = F.bce_of_logits_slope(x, target) if pos_weight is None else (hit + 1 - target) * F.sigmoid(x) - hit
-    else:
+    elif which == 1:
         out = -x if pos_weight is None else F.log_sigmoid(-x) - pos_weight * F.log_sigmoid(x)
+    elif which == 2:
+        factor = target if pos_weight is None else pos_weight * target
+        return (1 - target) * x - (1 - target + factor) * F.log_sigmoid(x)
+    else:
+        out = -target * F.log_sigmoid(x)
     return out if weight is None else out * weight
 
 
-_row("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", constants="weight pos_weight")
+_SLOPES = [f"binary_cross_entropy_with_logits_slope(self, target, weight, pos_weight, {which})" for which in range(4)]
+op(
+    "binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction)", "BinaryCrossEntropyWithLogitsBackward0",
+    kinds="f", self=f"{_SLOPES[0]} * shared(g, self_shape, reduction)", target=f"{_SLOPES[1]} * shared(g, self_shape, reduction)",
+    weight=f"sum_to({_SLOPES[2]} * shared(g, self_shape, reduction), weight_shape)",
+    pos_weight=f"sum_to({_SLOPES[3]} * shared(g, self_shape, reduction), pos_weight_shape)",
+    jvp=f"reduced(self_t * {_SLOPES[0]} + target_t * {_SLOPES[1]} + weight_t * {_SLOPES[2]} + "
+    f"pos_weight_t * {_SLOPES[3]}, reduction)",
+)  # fmt: skip

@@ -118,15 +118,16 @@ def in_dtype_of(input: Tensor, loss: Tensor) -> Tensor:
     return loss.to(input.dtype)
 
 
-def constant(op: str, **arguments: Tensor | None) -> None:
-    """Refuse arguments that require a gradient, or have a tangent, and get none."""
+def constant(op: str, *, forward: bool = False, **arguments: Tensor | None) -> None:
+    """Refuse arguments that require a gradient, and get none; unless ``forward`` computes with them, those that have a tangent."""
     for name, x in arguments.items():
-        if x is not None and events.special & events.FORWARD and levels_of((x,)):
-            raise NotImplementedError(
-                f"Trying to use forward AD with {op} and a tangent of its argument '{name}': that has not been implemented."
-            )
         if x is not None and mode.grad and x.requires_grad:
             raise RuntimeError(
                 f"The function '{op}' is not differentiable with respect to argument '{name}'. This input cannot have "
                 "requires_grad True."
+            )
+    for name, x in arguments.items():
+        if x is not None and not forward and events.special & events.FORWARD and levels_of((x,)):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {op} and a tangent of its argument '{name}': that has not been implemented."
             )
