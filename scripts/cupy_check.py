@@ -108,6 +108,11 @@ def unknown(cupy: Any) -> Iterator[str]:
         for part in place.split("."):
             found = getattr(found, part)
         yield from (f"cupy.{place}.{name}" for name in names.split() if not hasattr(found, name))
+    try:
+        with importlib.import_module("cupyx").errstate(linalg="raise"):
+            pass
+    except (AttributeError, TypeError):
+        yield "cupyx.errstate(linalg=)"
     for space in NAMES.read_text().split("\n[")[1:]:
         place, _, rest = space.partition("]\n")
         try:

@@ -165,6 +165,13 @@ class Backend:
         with self.on(self.index_of(array)):
             return read_spread(self.to_host(self.ask_spread(array, mean, edges)))
 
+    def linalg_errors(self) -> Any:
+        """A context in which its linear algebra waits for what the routines say, and raises NumPy's ``LinAlgError`` if they failed.
+
+        Otherwise what comes of a singular matrix is anything.
+        """
+        return contextlib.nullcontext()
+
     draws = False
     """Whether random numbers are drawn on its devices; else on the host, and copied."""
 

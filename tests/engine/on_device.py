@@ -32,6 +32,7 @@ READS = {
     "lists_of_tensors.py _number": "tensors in a list that a tensor is made of, as in PyTorch",
     "saved/hooks.py _to_cpu": "`save_on_cpu` copies, that is what it is for",
     "ops/wide/linalg/checks.py failures": "a singular matrix is an error, as in PyTorch",
+    "ops/wide/linalg/lapack.py attempted": "whether there is an inverse, a factor, a decomposition: if not it is an error, as in PyTorch",
     "ops/wide/reductions/multiples.py prod_grad": "the gradient of a product depends on how many zeros there are, as in PyTorch",
     "ops/wide/reductions/multiples.py others_of_all": "the gradient of a product depends on whether there are zeros, as in PyTorch",
     "gradcheck/places.py fetched": "matrices of derivatives are compared on the host",

@@ -21,7 +21,7 @@ import weakref
 import agdbg_tests_cupy_api as cupy_api
 import agdbg_tests_strict_refusals as refusing
 import numpy as np
-from agdbg_tests_strict_manners import MANNERS
+from agdbg_tests_strict_manners import MANNERS, attempted, linalg_errors
 from agdbg_tests_strict_refusals import Flags, HostRead, Missing, Mixed, Pointer
 from agdbg_tests_strict_streams import (
     COUNT,
@@ -314,7 +314,7 @@ def _run(space, name, function, args, kwargs):
     if name in _VIEWS and isinstance(args[0], ndarray):
         with args[0].device:
             return _device(_writable(function(*_host_all(args), **_host_all(kwargs))))
-    result = function(*_host_all(args), **_host_all(kwargs))
+    result = attempted(function, _host_all(args), _host_all(kwargs))
     if isinstance(function, np.ufunc) and function.signature is None:
         result = _as_cupys(space, name, args[: function.nin], result, kwargs)
     if out is not None:
@@ -490,6 +490,10 @@ class Strict(Backend):
     def use(self, index):
         """As CuPy's."""
         Device(index).use()
+
+    def linalg_errors(self):
+        """As ``cupyx.errstate(linalg="raise")``."""
+        return linalg_errors()
 
     summing = False
     """Whether it finds what arrays are like by itself, as CUDA's kernel does: see :mod:`agdbg_engine.summaries`."""

@@ -1,6 +1,7 @@
 """How the engine calls CuPy for memory, pinned memory and kernels: against a stand-in that has no more than CuPy's names."""
 
 import contextlib
+import sys
 import types
 
 import numpy as np
@@ -113,6 +114,19 @@ def test_the_allocator_follows_the_pool(cupy):
     cuda.empty_cache()
     assert cuda.memory_reserved() == 0
     assert cuda.device_count() == 2
+
+
+def test_linear_algebra_raises_only_where_it_is_asked_to(cupy, monkeypatch):
+    told = []
+
+    @contextlib.contextmanager
+    def errstate(**kinds):
+        told.append(kinds)
+        yield
+
+    monkeypatch.setitem(sys.modules, "cupyx", types.SimpleNamespace(errstate=errstate))
+    with backend.BACKEND.linalg_errors():
+        assert told == [{"linalg": "raise"}]
 
 
 def test_the_cache_of_every_gpu_in_use_is_emptied_and_no_other_is_touched(cupy, monkeypatch):

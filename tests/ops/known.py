@@ -210,6 +210,11 @@ HOST_READS = {
     **dict.fromkeys(
         ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
          "linalg.tensorsolve", "linalg.matrix_power"), _ERRORS),
+    **dict.fromkeys(("linalg.inv_ex", "linalg.solve_ex", "linalg.cholesky_ex", "linalg.cond"), "CuPy says in no other way what is singular"),
+    **dict.fromkeys(
+        ("svd_lowrank", "pca_lowrank", "pinverse", "norm:nuc", "linalg.eigh", "linalg.eigvalsh", "linalg.norm", "linalg.matrix_norm",
+         "linalg.matrix_rank", "linalg.matrix_rank:hermitian", "linalg.pinv", "linalg.pinv:singular", "linalg.pinv:hermitian",
+         "linalg.svdvals"), "a decomposition that does not converge is an error, as in torch"),
     **dict.fromkeys(("prod", "cumprod", "masked.prod", "masked.cumprod", "linalg.vander"), _ZEROS),
     **dict.fromkeys(("svd", "linalg.svd"), "a gradient that depends on the phase of complex vectors is an error, as in torch"),
     "cov": "negative weights are an error, as in torch", "to": "the copy to the CPU is what is asked for",

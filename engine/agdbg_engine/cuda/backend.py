@@ -112,6 +112,9 @@ class Cuda(Backend):
         with self.on(self.index_of(array)):
             return self._spreads(array, mean, edges)
 
+    def linalg_errors(self) -> Any:
+        return importlib.import_module("cupyx").errstate(linalg="raise")
+
     def elementwise(self, formula: Fused) -> Callable[..., Any]:
         found = self._kernels.get(formula.name)
         if found is None:

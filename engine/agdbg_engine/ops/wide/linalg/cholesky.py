@@ -13,7 +13,7 @@ from ...explain import shape_error
 from ...mixed_devices import together
 from ..declare import formula, op, public
 from .checks import both_of_dtype, failures, floating, floating_square, is_tensor, old_square, one_batch, square
-from .lapack import each, routines, triangular
+from .lapack import attempted, each, routines, triangular
 from .parts import halved_diagonal
 
 NOT_POSITIVE = (
@@ -25,14 +25,48 @@ NOT_POSITIVE = (
 def _cholesky(a: Any, upper: bool) -> tuple[Any, Any]:
     """Factors, and LAPACK's ``info``; a matrix that has none is factored as far as it goes."""
     if not on_host(a):
-        low = np.linalg.cholesky(a)
-        return np.conj(np.swapaxes(low, -1, -2)) if upper else low, array_module(a).zeros(a.shape[:-2], np.int32)
+        return _cholesky_on_device(a, upper)
     try:
-        return np.linalg.cholesky(a, upper=upper), np.zeros(a.shape[:-2], np.int32)
+        found = np.linalg.cholesky(a, upper=upper)
+        return found, _first_nan(found)
     except np.linalg.LinAlgError:
         (potrf,) = routines(("potrf",), a)
         factor, info = each(lambda m: potrf(m, lower=not upper, clean=True), a)
         return factor, info.astype(np.int32)
+
+
+def _first_nan(factor: Any) -> Any:
+    """Where on the diagonal the first NaN is, from 1: no positive number, though some libraries say nothing of it."""
+    nan = np.isnan(np.diagonal(factor, 0, -2, -1))
+    first = nan.argmax(-1) + 1 if nan.shape[-1] else 0
+    return np.where(nan.any(-1), first, 0).astype(np.int32)
+
+
+def _cholesky_on_device(a: Any, upper: bool) -> tuple[Any, Any]:
+    """As :func:`_cholesky`: of a device's library, which reads the lower triangle."""
+    turned = np.conj(np.swapaxes(a, -1, -2)) if upper else a
+    try:
+        low = attempted(np.linalg.cholesky, turned)
+        info = _first_nan(low)
+    except np.linalg.LinAlgError:
+        low, info = _by_columns(turned)
+    return np.conj(np.swapaxes(low, -1, -2)) if upper else low, info
+
+
+def _by_columns(a: Any) -> tuple[Any, Any]:
+    """Lower factors of all matrices, column by column, and ``info``: from there on the columns are those of the matrix."""
+    low, info = np.tril(a), array_module(a).zeros(a.shape[:-2], np.int32)
+    with np.errstate(all="ignore"):
+        for j in range(a.shape[-1]):
+            row = low[..., j, :j]
+            pivot = low[..., j, j].real - np.square(np.abs(row)).sum(-1)
+            good = (info == 0) & (pivot > 0)
+            info = np.where(good | (info != 0), info, np.int32(j + 1))
+            root = np.sqrt(np.where(good, pivot, 1))
+            below = low[..., j + 1 :, j] - np.matmul(low[..., j + 1 :, :j], np.conj(row)[..., None])[..., 0]
+            low[..., j, j] = np.where(good, root, low[..., j, j])
+            low[..., j + 1 :, j] = np.where(good[..., None], below / root[..., None], low[..., j + 1 :, j])
+    return low, info
 
 
 def _checked(a: Any, upper: bool) -> Any:

@@ -94,12 +94,23 @@ in_both("cofactors", _cofactors, _cofactors_recorded)
 
 # ----- rows -----
 
+
+def _det(a: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.linalg.det(a)
+
+
+def _slogdet(a: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.linalg.slogdet(a)
+
+
 DET = op("det_raw(A)", "LinalgDetBackward0", A="cofactors(A, result, g)",
    jvp="sum_dim(conj_of(cofactors(A, result, ones_as(result))) * A_t, (-2, -1), False)", holomorphic=False,
-   value=np.linalg.det)  # fmt: skip
+   value=_det)  # fmt: skip
 SLOGDET = op("slogdet_raw(A)", "LinalgSlogdetBackward0", outputs="sign logabsdet",
    A="slogdet_grad(g_sign, g_logabsdet, A, sign)", jvp="slogdet_tangent(A, sign, A_t)", holomorphic=False,
-   value=np.linalg.slogdet)  # fmt: skip
+   value=_slogdet)  # fmt: skip
 
 
 @formula

@@ -16,6 +16,7 @@ from ...formulas import imag_part, real_part
 from ..declare import formula, op, public
 from ..indexing.reading import seen
 from .checks import LinAlgError, floating, floating_square, is_tensor, square
+from .lapack import attempted
 from .parts import differences, skew
 from .svd import ILL_DEFINED, _derived
 
@@ -23,12 +24,13 @@ FAILED = "{}: The algorithm failed to converge because the input matrix {}."
 NOT_FINITE = "torch.linalg.eig: input tensor should not contain infs or NaNs."
 
 
-def _eigh(a: Any, uplo: str, compute_v: bool) -> tuple[Any, Any]:
+def hermitian_decomposed(a: Any, uplo: str, compute_v: bool) -> tuple[Any, Any]:
+    """Eigenvalues, and eigenvectors or nothing; :class:`LinAlgError` where they are not found."""
     try:
         if compute_v:
-            values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
+            values, vectors = attempted(np.linalg.eigh, a, UPLO=uplo)
             return values, vectors
-        return np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), array_module(a).empty((0,), a.dtype)
+        return attempted(np.linalg.eigvalsh, a, UPLO=uplo), array_module(a).empty((0,), a.dtype)
     except np.linalg.LinAlgError:
         raise LinAlgError(
             FAILED.format("linalg.eigh", "is ill-conditioned or has too many repeated eigenvalues")
@@ -49,7 +51,7 @@ def _eig(a: Any, compute_v: bool) -> tuple[Any, Any]:
 
 EIGH = op("eigh_raw(A, UPLO, compute_v)", "LinalgEighBackward0", outputs="eigenvalues eigenvectors",
    A="eigh_grad(g_eigenvalues, g_eigenvectors, eigenvalues, eigenvectors)",
-   jvp="eigh_tangent(A_t, eigenvalues, eigenvectors)", holomorphic=False, value=_eigh)  # fmt: skip
+   jvp="eigh_tangent(A_t, eigenvalues, eigenvectors)", holomorphic=False, value=hermitian_decomposed)  # fmt: skip
 EIG = op("eig_raw(self, compute_v)", "LinalgEigBackward0", outputs="eigenvalues eigenvectors",
    self="as_real(eig_grad(g_eigenvalues, g_eigenvectors, eigenvalues, eigenvectors), self_dtype)",
    jvp="eig_tangent(self_t, eigenvalues, eigenvectors)", holomorphic=False, value=_eig)  # fmt: skip

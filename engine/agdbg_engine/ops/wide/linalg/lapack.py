@@ -6,12 +6,13 @@ Many small matrices do not come here one by one: see :mod:`.together`, and the l
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ....backends import on_host, scipy_for
+from ....backends import backend_of, on_host, scipy_for
 from ....device import array_module
 from . import together
 
@@ -36,6 +37,14 @@ def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | No
     return [np.stack(column).reshape((*batch, *np.shape(column[0]))) for column in zip(*rows, strict=True)]
 
 
+def attempted(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
+    """``function`` of NumPy's ``linalg``, which raises NumPy's ``LinAlgError`` where there is no result; a device is waited for."""
+    if on_host(arrays[0]) or not arrays[0].size:
+        return function(*arrays, **options)
+    with backend_of(arrays[0]).linalg_errors():
+        return function(*arrays, **options)
+
+
 def factored(a: Any) -> tuple[Any, Any, Any]:
     """LU factors with partial pivoting as LAPACK packs them, pivots from 1, and ``info``."""
     if together.many(a.shape[:-2], *a.shape[-2:]):
@@ -57,7 +66,9 @@ def factored(a: Any) -> tuple[Any, Any, Any]:
 def _factored_on_device(a: Any) -> tuple[Any, Any, Any]:
     """As :func:`factored`; the first zero on the diagonal of U is what LAPACK says of it in ``info``."""
     lu_factor = scipy_for(a, "linalg").lu_factor
-    lu, pivots = each(lambda m: lu_factor(m, check_finite=False), a)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Diagonal number .* is exactly zero", RuntimeWarning)
+        lu, pivots = each(lambda m: lu_factor(m, check_finite=False), a)
     zero = np.diagonal(lu, 0, -2, -1) == 0
     info = (zero.argmax(-1) + 1) * zero.any(-1) if zero.shape[-1] else zero.sum(-1)
     return lu, (pivots + 1).astype(np.int32), info.astype(np.int32)

@@ -17,7 +17,9 @@ from ...kernel_names import takes
 from ...mixed_devices import together
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
+from .eig import hermitian_decomposed
 from .least_squares import best
+from .svd import decomposed
 
 # ----- pseudo-inverse -----
 
@@ -38,12 +40,12 @@ def _pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if a.size == 0:
         return array_module(a).zeros((*a.shape[:-2], n, m), a.dtype)
     if hermitian:
-        values, v = np.linalg.eigh(a)
+        values, v = hermitian_decomposed(a, "L", True)
         size = np.abs(values)
         keep = size > _cut(size, atol, rtol, (m, n))[..., None]
         inverse = np.where(keep, 1 / np.where(keep, values, 1), 0)
         return (v * inverse[..., None, :]) @ np.conj(np.swapaxes(v, -1, -2))
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    u, s, vh = decomposed(a, False, True)
     keep = s > _cut(s, atol, rtol, (m, n))[..., None]
     inverse = np.where(keep, 1 / np.where(keep, s, 1), 0)
     return (np.conj(np.swapaxes(vh, -1, -2)) * inverse[..., None, :]) @ np.conj(np.swapaxes(u, -1, -2))
@@ -52,7 +54,7 @@ def _pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 def _rank(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if a.size == 0:
         return array_module(a).zeros(a.shape[:-2], np.int64)
-    s = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
+    s = np.abs(hermitian_decomposed(a, "L", False)[0]) if hermitian else decomposed(a, False, False)[1]
     return (s > _cut(s, atol, rtol, a.shape[-2:])[..., None]).sum(-1, dtype=np.int64)
 
 

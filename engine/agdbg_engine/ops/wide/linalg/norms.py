@@ -290,9 +290,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
             f"linalg.cond: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
         )
     inverse, info = inv_ex(A)
-    inverse = inverse.masked_fill((info > 0)[..., None, None], math.inf)
-    if p == "nuc" and bool((info > 0).any()):
-        inverse = inverse.masked_fill((info > 0)[..., None, None], 0)
+    inverse = inverse.masked_fill((info > 0)[..., None, None], 0 if p == "nuc" else math.inf)
     product = matrix_norm(A, p) * matrix_norm(inverse, p)
     if p == "nuc":
         return product.masked_fill(info > 0, math.inf)

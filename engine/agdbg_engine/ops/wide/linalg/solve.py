@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....tensor import Tensor
 from ...complexes import matrix_adjoint
@@ -23,7 +26,7 @@ from .checks import (
     same_dtype,
     square,
 )
-from .lapack import factored, routines, solved
+from .lapack import attempted, factored, routines, solved
 
 SINGULAR = (
     "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
@@ -37,11 +40,12 @@ UNSOLVABLE = "The solver failed because the input matrix is singular."
 def inv_raw(a: Any) -> tuple[Any, Any]:
     """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
     try:
-        return _column_major(np.linalg.inv, a), array_module(a).zeros(a.shape[:-2], np.int32)
+        return _column_major(lambda m: attempted(np.linalg.inv, m), a), array_module(a).zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
-        info = factored(a)[2]
-        safe = np.where((info != 0)[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
-        return np.where((info != 0)[..., None, None], np.asarray(np.inf, a.dtype), np.linalg.inv(safe)), info
+        xp, info = array_module(a), factored(a)[2]
+        singular = (info != 0)[..., None, None]
+        inverse = np.linalg.inv(np.where(singular, xp.eye(a.shape[-1], dtype=a.dtype), a))
+        return np.where(singular, xp.full((), np.inf, a.dtype), inverse), info
 
 
 def _column_major(inverse: Any, a: Any) -> Any:
@@ -65,7 +69,7 @@ def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
         return (x[..., 0] if vector else x), lu, pivots, np.asarray(info, np.int32)
     info = array_module(a).zeros(a.shape[:-2], np.int32)
     try:
-        x = _solved(a, rhs, left)
+        x = _solved(a, rhs, left, functools.partial(attempted, np.linalg.solve))
     except np.linalg.LinAlgError:
         x, info = _solved_anyway(a, rhs, left)
     return (x[..., 0] if vector else x), none, none, info
@@ -74,7 +78,7 @@ def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
 def solved_again(a: Any, lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool = True) -> Any:
     """X of ``a^H X = b`` or ``X a^H = b`` (or with ``a`` itself), by the factors of ``a`` where there are any."""
     if lu.ndim != 2:
-        return solve_raw(np.conj(np.swapaxes(a, -1, -2)), b, left)[0]
+        return _solution(np.conj(np.swapaxes(a, -1, -2)), b, left)
     (getrs,) = routines(("getrs",), lu)
     pivots = pivots - 1
     if left:
@@ -82,10 +86,19 @@ def solved_again(a: Any, lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool
     return getrs(lu, pivots, b.conj().T, trans=0 if adjoint else 2)[0].conj().T
 
 
-def _solved(a: Any, b: Any, left: bool) -> Any:
+def _solution(a: Any, b: Any, left: bool) -> Any:
+    """As :func:`solve_raw` gives it, where nobody is to be told of singular matrices: a device is not waited for."""
+    if on_host(a):
+        return solve_raw(a, b, left)[0]
+    vector = is_vector(a.shape, b.shape)
+    x = _solved(a, b[..., None] if vector else b, left, np.linalg.solve)
+    return x[..., 0] if vector else x
+
+
+def _solved(a: Any, b: Any, left: bool, solve: Callable[[Any, Any], Any]) -> Any:
     if left:
-        return np.linalg.solve(a, b)
-    return np.swapaxes(np.linalg.solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
+        return solve(a, b)
+    return np.swapaxes(solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
 
 
 def _solved_anyway(a: Any, b: Any, left: bool) -> tuple[Any, Any]:
@@ -110,9 +123,9 @@ SOLVE = op("solve_raw(A, B, left=True)", "LinalgSolveExBackward0", outputs="resu
    A="solve_matrix_grad(g, A, LU, pivots, result, B_shape, left)", B="solve_rhs_grad(g, A, LU, pivots, B_shape, left)",
    jvp="(solve_tangent(A, B, result, A_t, B_t, left), None, None, None)", holomorphic=False)  # fmt: skip
 
-in_both("solve_only", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: SOLVE(a, b, left)[0])
+in_both("solve_only", _solution, lambda a, b, left: SOLVE(a, b, left)[0])
 in_both("solve_adjoint", solved_again, lambda a, lu, pivots, b, left: _solve_or_refuse(matrix_adjoint(a), b, left))
-in_both("solve_or_refuse", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: _solve_or_refuse(a, b, left))
+in_both("solve_or_refuse", _solution, lambda a, b, left: _solve_or_refuse(a, b, left))
 
 
 @formula

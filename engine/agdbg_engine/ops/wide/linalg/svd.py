@@ -15,7 +15,8 @@ from ...formulas import imag_part, real_part
 from ...returned import returned_as
 from ...shape import matrix_transpose
 from ..declare import formula, op, public
-from .checks import LinAlgError, floating_matrices
+from .checks import LinAlgError, failures, floating_matrices
+from .lapack import attempted
 from .parts import differences, plus, skew, sym
 
 ILL_DEFINED = (
@@ -24,22 +25,29 @@ ILL_DEFINED = (
 )
 
 
-def _svd(a: Any, full_matrices: bool, compute_uv: bool) -> tuple[Any, Any, Any]:
+NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
+ILL_CONDITIONED = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "singular values."
+)
+
+
+def decomposed(a: Any, full_matrices: bool, compute_uv: bool) -> tuple[Any, Any, Any]:
+    """U, S, V^H, or S alone; :class:`LinAlgError` where they are not found."""
     try:
         if compute_uv:
-            u, s, vh = np.linalg.svd(a, full_matrices)
+            u, s, vh = attempted(np.linalg.svd, a, full_matrices=full_matrices)
             return u, s, vh
         none = array_module(a).empty((0,), a.dtype)
-        return none, np.linalg.svd(a, compute_uv=False), none.copy()
+        return none, attempted(np.linalg.svd, a, compute_uv=False), none.copy()
     except np.linalg.LinAlgError:
-        raise LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
-        ) from None
+        failures("linalg.svd", ~np.isfinite(a).all((-2, -1)), NOT_FINITE)
+        raise LinAlgError(f"linalg.svd: {ILL_CONDITIONED}") from None
 
 
 SVD = op("svd_raw(A, full_matrices, compute_uv)", "LinalgSvdBackward0", outputs="U S Vh",
    A="svd_grad(g_U, g_S, g_Vh, U, S, Vh, full_matrices)", jvp="svd_tangent(U, S, Vh, A_t, full_matrices)",
-   holomorphic=False, value=_svd)  # fmt: skip
+   holomorphic=False, value=decomposed)  # fmt: skip
 
 
 @formula
