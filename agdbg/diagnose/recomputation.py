@@ -8,33 +8,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import NamedTuple
 
+from agdbg.diagnose import between_runs
+from agdbg.diagnose.between_runs import Written
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.rebuilt import differs, runs
 from agdbg.diagnose.recomputed_reason import difference, foreign_draw, likely_reason
 from agdbg.diagnose.source import call_text
-from agdbg.diagnose.twin_runs import Twins, rewritten, twins
-from agdbg.diagnose.words import Lines, op_words, slot_words
+from agdbg.diagnose.twin_runs import Twins, built_again, rewritten, twins
+from agdbg.diagnose.words import Lines, op_words
 from agdbg.events import REDRAWN, flags_of
-from agdbg.record.facts import BumpFact, NodeFact, PassFact
+from agdbg.record.facts import NodeFact, PassFact
 from agdbg.record.rare import RecomputeFact
 
 KIND = "recomputation"
 #: Recomputations that are looked into, and the tolerance for norms of the same values.
 LIMIT, TOLERANCE = 60, 1e-6
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
-
-
-class _Stateful(NamedTuple):
-    """A tensor that both runs saved in the same place, at different versions."""
-
-    first: NodeFact
-    again: NodeFact
-    slot: str
-    storage: int
-    since: list[BumpFact]
 
 
 def findings(case: Case) -> list[Found]:
@@ -79,25 +70,62 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
             "certain",
         )
     ways = twins(case, told)
-    state = _state(case, ways[0]) if ways else None
+    if not ways:
+        return _of_the_second_run(case, told, call, lines)
+    state = _state(case, ways[0])
     if state is not None:
         sure: Certainty = "certain" if all(_state(case, each) is not None for each in ways) else "likely"
-        return _made(told, call, _state_words(case, state, lines), _state_evidence(state), sure)
-    written = rewritten(case, told) if not ways else []
-    if written:
-        node, bump, save = written[0]
-        again = case.facts.node(node)
-        if again is not None:
-            state = _Stateful(again, again, save.slot, save.storage, [bump])
-            words = f"{_state_words(case, state, lines)}, and by each run"
-            return _made(told, call, words, _state_evidence(state)[1:], "certain")
-    other = _other_values(case, ways[0]) if ways else None
+        fix = between_runs.fix(case, state, call, lines)
+        return _made(told, call, between_runs.words(case, state, lines), _state_evidence(state), sure, fix)
+    other = _other_values(case, ways[0])
     if other is not None and all(_other_values(case, each) is not None for each in ways[1:]):
         return _made(told, call, *_other_words(*other, lines), "likely")
     return None
 
 
-def _made(told: RecomputeFact, call: PassFact, what: str, lines: tuple[Evidence, ...], how: Certainty) -> Finding:
+def _state(case: Case, pairs: Twins) -> Written | None:
+    """What was written between the runs: what both saved, or a leaf that both read, where that shows in a result or may do so."""
+    saved = between_runs.saved_state(case, pairs)
+    if saved is not None:
+        return saved
+    leaves = between_runs.leaves_between(case, pairs)
+    measured = any(each.what == "output" for one, _ in pairs for each in case.facts.summaries(one))
+    if not leaves or (measured and _other_values(case, pairs) is None):
+        return None
+    return replace(leaves[0], others=len(leaves) - 1)
+
+
+def _of_the_second_run(case: Case, told: RecomputeFact, call: PassFact, lines: Lines) -> Finding | None:
+    """Of a re-entrant checkpoint, whose first run has no graph."""
+    node = case.facts.node(told.node)
+    written = rewritten(case, told)
+    if written:
+        number, bump, save = written[0]
+        again = case.facts.node(number)
+        if again is not None:
+            state = Written(again, again, save.slot, save.storage, (bump,))
+            words = f"{between_runs.words(case, state, lines)}, and by each run"
+            return _made(told, call, words, _state_evidence(state)[1:], "certain")
+    again_ran = built_again(case, told)
+    leaves = between_runs.leaves_since(case, node, again_ran) if node is not None else []
+    if not leaves or node is None or _same_result(case, node.id, again_ran[-1]):
+        return None
+    state = replace(leaves[0], others=len(leaves) - 1)
+    first = Evidence("first run", node.site, f"{op_words(node)} stands for it")
+    fix = between_runs.fix(case, state, call, lines)
+    evidence = (first, *_state_evidence(state)[1:])
+    return _made(told, call, between_runs.words(case, state, lines), evidence, "certain", fix)
+
+
+def _same_result(case: Case, first: int, again: int) -> bool:
+    """Whether both runs are known to have had one result."""
+    was, now = ([each for each in case.facts.summaries(node) if each.what == "output"] for node in (first, again))
+    return bool(was and now) and _close(was[0].norm, now[0].norm, was[0].largest, now[0].largest)
+
+
+def _made(
+    told: RecomputeFact, call: PassFact, what: str, lines: tuple[Evidence, ...], how: Certainty, fix: str = ""
+) -> Finding:
     silent = "" if call.outcome == "error" else " Nothing was raised, and the gradients are of another function."
     return Finding(
         kind=KIND,
@@ -108,7 +136,7 @@ def _made(told: RecomputeFact, call: PassFact, what: str, lines: tuple[Evidence,
         evidence=(*lines, Evidence("needed", call.site, "ran the function again")),
         nodes=(told.node,) if told.node else (),
         certainty=how,
-        fix=_fix(what),
+        fix=fix or _fix(what),
     )
 
 
@@ -136,37 +164,7 @@ def _first(case: Case, told: RecomputeFact) -> tuple[Evidence, ...]:
 # ----- state that was written in place between the two runs -----
 
 
-def _state(case: Case, pairs: Twins) -> _Stateful | None:
-    for one, other in pairs:
-        first, again = case.facts.node(one), case.facts.node(other)
-        if first is None or again is None:
-            continue
-        versions = {save.slot: save for save in first.saves}
-        for save in again.saves:
-            before = versions.get(save.slot)
-            if (
-                before is not None
-                and save.storage
-                and before.storage == save.storage
-                and before.version != save.version
-            ):
-                bumps = case.facts.bumps(save.storage)
-                since = [each for each in bumps if before.version < each.new <= save.version]
-                return _Stateful(first, again, save.slot, save.storage, since)
-    return None
-
-
-def _state_words(case: Case, state: _Stateful, lines: Lines) -> str:
-    names = case.facts.names(state.storage)
-    what = f"`{names[0]}`" if names else slot_words(state.slot)
-    wrote = state.since[-1] if state.since else None
-    by = f" by {wrote.op.name or 'a write'}{lines.at(wrote.site)}" if wrote is not None else ""
-    return (
-        f"{what} of {op_words(state.first)}{lines.at(state.first.site)} was changed in place{by} between the two runs"
-    )
-
-
-def _state_evidence(state: _Stateful) -> tuple[Evidence, ...]:
+def _state_evidence(state: Written) -> tuple[Evidence, ...]:
     wrote = [
         Evidence("wrote", each.site, f"version {each.old} to {each.new}, by {each.op.name}")
         for each in state.since[-3:]

@@ -63,14 +63,14 @@ def _step(case: Case, stain: Stain, writer: Writer) -> str:
             "steps, run the forward again after the first one."
         )
     return (
-        f"Run the forward again after {called}{where}, and compute {_loss(stain)} from it. Only if all these losses are "
+        f"Run the forward again after {called}{where}, and compute {_loss(stain)}. Only if all these losses are "
         f"meant to train the same parameters, step once instead, behind {last}."
     )
 
 
 def _loss(stain: Stain) -> str:
     name = differentiated(stain.needed)
-    return f"`{name}`" if name else "what this call starts from"
+    return f"`{name}` from it" if name else "anew what this call starts from"
 
 
 def _needed(stain: Stain) -> str:

@@ -56,6 +56,12 @@ def rewritten(case: Case, told: RecomputeFact) -> list[tuple[int, BumpFact, Save
     return [(n, again[s.storage], s) for n, s in saves if s.storage in again and s.version >= again[s.storage].new]
 
 
+def built_again(case: Case, told: RecomputeFact) -> list[int]:
+    """The nodes that a recomputation built, leaves left out."""
+    rows = _built(case, _begun(case, told.row), told.row)
+    return [int(number) for number in case.facts.trace.records[rows, 1]]
+
+
 def _bumps(case: Case, start: int, end: int) -> list[BumpFact]:
     """The writes between two rows, in the thread of the first."""
     records, rows = case.facts.trace.records, case.facts.rows(Kind.BUMP)

@@ -81,6 +81,14 @@ class Facts(DeepFacts, RareFacts, PassFacts):
         names = names_of(self._by_producer.get(node, [])) if node else []
         return names[0] if names else None
 
+    def storage_of_leaf(self, node: int) -> int:
+        """The memory of the leaf whose gradient a node accumulates; 0 when that was not recorded."""
+        told = [each.storage for each in self._by_producer.get(node, []) if each.storage] if node else []
+        if told:
+            return told[-1]
+        shape = self.shape(node)
+        return shape.storage if shape is not None else 0
+
     @cached_property
     def _by_storage(self) -> dict[int, list[TensorFact]]:
         return _grouped((tensor.storage, tensor) for tensor in self.tensors)

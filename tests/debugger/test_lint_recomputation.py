@@ -89,7 +89,7 @@ def f(t):
 checkpoint(f, x, use_reentrant=True).sum().backward()
 """
     found = differs(lint_script, source)
-    assert "its argument `other` of MulBackward0 at line 13 was changed in place by add_ at line 12" in found.cause
+    assert "`count` of MulBackward0 at line 13 was changed in place by add_ at line 12" in found.cause
     assert roles(found) == [("wrote", 12), ("needed", 14)]
 
 
@@ -120,8 +120,55 @@ for turn in range(2):
     if not turn: opt.step()
 """
     found = differs(lint_script, source)
-    assert "`0.weight` of AddmmBackward0 at line 13 was changed in place by SGD.step at line 14" in found.cause
+    assert (
+        "parameter `0.weight` (and 3 more parameters) of AddmmBackward0 at line 13 was changed in place by the optimizer step "
+        "(SGD.step) at line 14" in found.cause
+    )
+    assert "Step after backward(): move `opt.step()` at line 14 behind `y.backward()` at line 15" in found.fix
     assert roles(found) == [("first run", 13), ("wrote", 14), ("needed", 15)]
+
+
+STEPPED = """
+net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+opt = ag.optim.SGD(net.parameters(), lr=0.1)
+net[0].weight.grad = ag.ones(2, 2)
+t = ag.ones(3, 2, requires_grad={grad})
+y = checkpoint(net, t, use_reentrant={reentrant}).sum()
+{first}
+{second}
+"""
+WRITES = {
+    "opt.step()": ("the optimizer step (SGD.step)", "Step after backward(): move `opt.step()` at line 15 behind"),
+    "with ag.no_grad(): net[0].weight.mul_(2)": ("mul_", "Do the update at line 15 after"),
+    "net.load_state_dict({k: v + 1 for k, v in net.state_dict().items()})": (
+        "copy_",
+        "Load the state at line 15 after",
+    ),
+}
+
+
+@pytest.mark.parametrize(("grad", "reentrant"), [(False, False), (True, True)])
+@pytest.mark.parametrize("also", [(), ("values",)])
+@pytest.mark.parametrize("write", WRITES)
+def test_a_parameter_that_nothing_saved(lint_script, roles, write, also, grad, reentrant):
+    """Its gradient needs the input only: no version tells, and no error is raised; the fix makes it right."""
+    by, fix = WRITES[write]
+    how = {"grad": grad, "reentrant": reentrant}
+    wrong = STEPPED.format(first=write, second="y.backward()", **how)
+    found = lint_script(HEAD + wrong, also=also).only("recomputation")
+    assert "parameter `0.weight`" in found.cause
+    assert f"was changed in place by {by} at line 15 between the two runs. Nothing was raised" in found.cause
+    assert roles(found) == [("first run", 14), ("wrote", 15), ("needed", 16)]
+    assert found.fix.startswith(fix)
+    assert "`y.backward()` at line 16" in found.fix
+    right = STEPPED.format(first="y.backward()", second=write, **how)
+    assert "recomputation" not in lint_script(HEAD + right, also=also).kinds()
+
+
+@pytest.mark.parametrize(("grad", "reentrant"), [(False, False), (True, True)])
+def test_a_step_that_changes_nothing_is_no_fault(lint_script, grad, reentrant):
+    still = STEPPED.format(first="opt.step()", second="y.backward()", grad=grad, reentrant=reentrant)
+    assert "recomputation" not in lint_script(HEAD + still.replace("lr=0.1", "lr=0.0")).kinds()
 
 
 RIGHT = {
