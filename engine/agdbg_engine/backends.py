@@ -214,6 +214,17 @@ def backend_of(array: Any) -> Backend:
     raise TypeError(f"no device is known for arrays of type {type(array).__module__}.{type(array).__name__}")
 
 
+def is_array(value: Any) -> bool:
+    """Whether ``value`` is an array of NumPy or of a device, told by its type alone: nothing that belongs to the user is asked."""
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
+        return True
+    home = kind.__module__.partition(".")[0]
+    return (
+        hasattr(kind, "strides") and not issubclass(kind, np.generic) and any(b.name == home for b in BACKENDS.values())
+    )
+
+
 def on_host(array: Any) -> bool:
     """Whether the values of ``array`` can be read without waiting for a device."""
     return isinstance(array, np.ndarray | np.generic)

@@ -26,11 +26,12 @@ def ended(status, stdout, stderr):
     lines = stderr.splitlines(keepends=True)
     own = [line.rstrip("\n") for line in lines if line.startswith(MARK)]
     rest = "".join(line for line in lines if not line.startswith(MARK))
-    return Ended(status, _without_addresses(stdout), _without_addresses(rest), own)
+    return Ended(status, _of_any_run(stdout), _of_any_run(rest), own)
 
 
-def _without_addresses(text):
-    return re.sub(r"0x[0-9a-f]{8,}", "0x...", text)
+def _of_any_run(text):
+    """The text without what differs from run to run: addresses, and how long unittest took."""
+    return re.sub(r"0x[0-9a-f]{8,}", "0x...", re.sub(r"(?m)^(Ran \d+ tests? in )[\d.]+s$", r"\1...s", text))
 
 
 class SideBySide:

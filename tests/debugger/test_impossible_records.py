@@ -1,10 +1,11 @@
 """A flipped bit: what no program can have come to is left out, and told; all else of the recording stays."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-import agdbg
-import agdbg_engine as ag
 from agdbg.events import Kind
 from agdbg.hub.history import History
 from agdbg.record import Facts, Trace
@@ -19,17 +20,25 @@ WORDS = {
     Kind.BUMP: (1,),
 }
 """The words with a number of something, or a time."""
+PROGRAM = """
+import sys
+import agdbg
+import agdbg_engine as ag
+
+with agdbg.record(sys.argv[1]):
+    x = ag.ones(3, requires_grad=True)
+    for _ in range(5):
+        h = x * 2
+        (h * h).sum().backward()
+        ag.zeros(3).add_(1)
+"""
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
+    """By a process of its own: numbers go on through a process, and a bit of a high one may well be another."""
     path = tmp_path_factory.mktemp("recorded") / "t"
-    with agdbg.record(path):
-        x = ag.ones(3, requires_grad=True)
-        for _ in range(5):
-            h = x * 2
-            (h * h).sum().backward()
-            ag.zeros(3).add_(1)
+    subprocess.run([sys.executable, "-c", PROGRAM, str(path)], check=True, timeout=120)
     return path
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import events
+from ..backends import is_array
 from ..storage import version_of
 from ..tensor import Tensor
 
@@ -56,7 +55,7 @@ def held_on(node: Node) -> Iterator[tuple[str, Any]]:
 
 
 def _in(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Tensor) or _is_array(value):
+    if isinstance(value, Tensor) or (is_array(value) and value.dtype.kind in _NUMBERS):
         yield name, value
     elif depth and isinstance(value, list | tuple):
         for i, each in enumerate(value[:_WIDTH]):
@@ -64,12 +63,6 @@ def _in(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
     elif depth and isinstance(value, dict):
         for key, each in list(islice(value.items(), _WIDTH)):
             yield from _in(f"{name}[{key!r}]", each, depth - 1)
-
-
-def _is_array(value: Any) -> bool:
-    """An array of numbers, of the CPU or of a device."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return isinstance(kind, str) and kind in _NUMBERS and hasattr(value, "strides") and not np.isscalar(value)
 
 
 _DEPTH, _WIDTH = 3, 1000  # containers in containers, and elements of each, that are looked at

@@ -80,7 +80,8 @@ def arrays_in(value: Any) -> Iterator[Any]:
 
 
 def _is_array(part: Any) -> bool:
-    return hasattr(part, "dtype") and not isinstance(part, _PLAIN)
+    # Asked of its type: what the user's own objects answer, or raise, when they are asked is theirs.
+    return hasattr(type(part), "dtype") and not isinstance(part, _PLAIN)
 
 
 def _parts(value: Any) -> Iterator[Any]:
