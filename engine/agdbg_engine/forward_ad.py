@@ -230,9 +230,17 @@ _INSIDE = {
     "zeta": "special_zeta",
     "multilabel_margin_loss": "multilabel_margin_loss_forward",
     "unique2_raw": "_unique2",
+    "histogram_of_count_raw": "histogram",
+    "histogram_of_edges_raw": "histogram",
+    "histogramdd_bin_edges_raw": "_histogramdd_bin_edges",
+    "histogramdd_from_bin_cts_raw": "_histogramdd_from_bin_cts",
+    "histogramdd_from_bin_tensors_raw": "_histogramdd_from_bin_tensors",
 }
 """PyTorch's names of ops without a tangent, where they are not those of the table."""
-_UNKNOWN = {"bincount", "floor_divide", "heaviside", "histogram", "linalg_ldl_factor_ex", "linalg_ldl_solve"}
+_UNKNOWN = {
+    "bincount", "floor_divide", "heaviside", "histogram", "_histogramdd_bin_edges", "_histogramdd_from_bin_cts",
+    "_histogramdd_from_bin_tensors", "linalg_ldl_factor_ex", "linalg_ldl_solve", "linspace", "logspace",
+}  # fmt: skip
 """Ops of which PyTorch's formulas know nothing; it says less of these."""
 
 

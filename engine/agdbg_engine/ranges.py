@@ -9,6 +9,7 @@ import numpy as np
 
 from .creation import factory, leaf
 from .dtype import category, cpp_type, get_default_dtype, scalar_type
+from .forward_ad import refuse
 from .ops.kernel_names import no_kernel
 from .scalars import check_fits
 from .tensor import Tensor
@@ -114,6 +115,7 @@ def _ends(op: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, A
         )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    refuse(op, start, end)
     first, last = (v.item() if isinstance(v, Tensor | np.generic) else v for v in (start, end))
     found = get_default_dtype()
     if isinstance(first, complex) or isinstance(last, complex):

@@ -114,6 +114,12 @@ def weight_tangents(T):
     return tangent
 
 
+def ends_with_tangents(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        return fw.unpack_dual(T.linspace(0, fw.make_dual(T.tensor(1.0), T.tensor(1.0)), 3)).tangent
+
+
 def parted_view(T):
     x = T.tensor([1.0, 1.0, 1.0], requires_grad=True)
     y = x * 1
@@ -446,6 +452,7 @@ CALLS = {
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
     "weight-tangents": (weight_tangents, None, 0.6931),
+    "ends-with-tangents": (ends_with_tangents, None, NotImplementedError),
     "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),
     "sign-of-zero": (sign_of_zero, [-np.inf], [np.inf]),
     "negative-size": (negative_size, (-3, 0), RuntimeError),

@@ -27,6 +27,12 @@ T.unique(d(2))
 T.unique(d(2, 2), dim=0)
 T.unique_consecutive(d(2))
 T.histogram(d(2), 3)
+T.histogram(T.ones(2), d(2).cumsum(0))
+T.histogram(T.ones(2), 3, weight=d(2))
+T.histogramdd(d(2, 2), [2, 2])
+T.histogramdd(T.ones(2, 2), [2, 2], weight=d(2))
+T.histogramdd(T.ones(2, 2), [T.tensor([0.0, 1.0])] * 2, weight=d(2))
+T.histogramdd(T.ones(2, 2), [d(2).cumsum(0)] * 2)
 T.histc(d(2))
 T.logical_and(d(2), d(2))
 T.bucketize(d(2), T.tensor([1.0]))
@@ -52,11 +58,24 @@ def test_a_dual(call):
     assert outcome(ag, call) == outcome(torch, call)
 
 
+@pytest.mark.parametrize("call", ["linspace(v, 3, 4)", "linspace(0, v, 4)", "logspace(v, 3, 4)", "logspace(0, v, 4)"])
+def test_a_transform_of_ends(call):
+    found = []
+    for lib in (ag, torch):
+        with pytest.raises(NotImplementedError) as error:
+            lib.func.jvp(lambda v, T=lib: eval(f"T.{call}"), (lib.ones(()),), (lib.ones(()),))
+        found.append(str(error.value).splitlines()[0])
+    assert found[0] == found[1]
+
+
 TANGENTS = """
 F.embedding(T.tensor([0, 1]), dual([[3.0, 4.0], [0.1, 0.1]]), max_norm=1.0)
 F.prelu(dual([0.0, 1.0, -1.0]), T.tensor([0.25]))
 F.prelu(T.tensor([0.0, 1.0, -1.0]), dual([0.25]))
 F.hardswish(dual([-3.0, 0.0, 3.0]))
+T.clamp(dual([1.0, 2.0, 3.0]), min=dual([2.0]) * 3)
+T.clamp(dual([1.0, 2.0, 3.0]), max=dual([2.0]) * 3)
+T.clamp(dual([1.0, 2.0, 3.0, float("nan")]), min=T.tensor([2.0]))
 """.strip().splitlines()
 
 

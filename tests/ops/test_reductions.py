@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import agdbg_engine as ag
 
@@ -125,6 +126,51 @@ def test_results_are_named():
         assert found._fields == ("values", "indices")
     assert ag.aminmax(x)._fields == ("min", "max")
     assert ag.histogram(x, 2)._fields == ("hist", "bin_edges")
+
+
+EDGES = "[T.tensor([0.0, 1.0])] * 2"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "T.histogram(x, 2)[0]", "T.histogram(x, 2)[1]", "T.histogram(T.ones(2), 3, weight=x)[0]",
+        "T.histogram(T.ones(2), x.cumsum(0))[0]", "T.histogramdd(T.ones(2, 2), [2, 2], weight=x)[0]",
+        "T.histogramdd(T.ones(2, 2), 2, weight=x)[1][0]", f"T.histogramdd(T.ones(2, 2), {EDGES}, weight=x)[0]",
+        "T.histogramdd(x.expand(2, 2), [2, 2])[0]", "T.histogramdd(T.ones(2, 2), [x.cumsum(0)] * 2)[0]",
+        f"T.histogramdd(x.expand(2, 2), {EDGES})[0]", "T.bincount(T.tensor([0, 1]), x)",
+    ],
+)  # fmt: skip
+def test_what_is_counted_has_no_derivative_and_says_so(call):
+    found = []
+    for lib in (ag, torch):
+        y = eval(call, {"T": lib, "x": lib.tensor([0.5, 1.0], requires_grad=True)})
+        with pytest.raises(RuntimeError) as error:
+            y.sum().backward()
+        found.append((y.grad_fn.name(), str(error.value).splitlines()[0]))
+    assert found[0] == found[1]
+
+
+def test_edges_that_are_given_come_back_as_they_are():
+    edges = [ag.tensor([0.0, 1.0], requires_grad=True) * 2] * 2
+    assert ag.histogramdd(ag.ones(2, 2), edges).bin_edges[1] is edges[1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "T.nn.functional.batch_norm(T.ones(3, 2), x, T.ones(2))", "T.nn.functional.batch_norm(T.ones(3, 2), T.ones(2), x)",
+        "T.nn.functional.instance_norm(T.ones(3, 2, 2), T.ones(2), x)",
+        "T.linalg.pinv(T.eye(2), rtol=x[0])", "T.linalg.pinv(T.eye(2), atol=x[0])",
+    ],
+)  # fmt: skip
+def test_what_must_be_a_constant(call):
+    found = []
+    for lib in (ag, torch):
+        with pytest.raises(RuntimeError) as error:
+            eval(call, {"T": lib, "x": lib.tensor([0.5, 1.0], requires_grad=True)})
+        found.append(str(error.value).splitlines()[0])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("of", [{}, {"dim": 0}])

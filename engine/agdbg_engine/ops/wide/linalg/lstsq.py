@@ -11,6 +11,7 @@ from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
+from ...constant_arguments import constant
 from ...explain import shape_error
 from ...host_only import check_place
 from ...kernel_names import takes
@@ -115,6 +116,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
             together(A, tolerance)
     if hermitian:
         square("linalg.eigh", A)
+    constant("linalg_pinv", **{n: t for n, t in (("atol", atol), ("rtol", rtol)) if isinstance(t, Tensor)})
     x: Tensor = PINV(A, *_tolerances("pinv", atol, rtol), hermitian)
     return x
 

@@ -13,12 +13,13 @@ from ....grad_mode import mode
 from ....several import at_home
 from ....tensor import Tensor
 from ... import _generated as g
+from ...constant_arguments import constant
 from ...explain import broadcast_error, not_a_tensor, shape_error
 from ...kernel_names import not_implemented, not_written
 from ...reduce import log_softmax
 from ..declare import OPS, public
 from ..indexing.reading import seen
-from .reduction import constant, expanded, in_dtype_of, reduction_of, same_dtype
+from .reduction import expanded, in_dtype_of, reduction_of, same_dtype
 
 Legacy = bool | None
 

@@ -10,10 +10,11 @@ from ....backends import on_host
 from ....dtype import get_default_dtype, scalar_type
 from ....errors import raise_if
 from ....tensor import Tensor
+from ...constant_arguments import constant
 from ...explain import broadcast_error, negated_bools, shape_error
 from ...kernel_names import not_written
 from ..declare import OPS, public
-from .reduction import constant, expanded, finish, in_dtype_of, reduction_of, same_dtype
+from .reduction import expanded, finish, in_dtype_of, reduction_of, same_dtype
 
 
 @public("nn.functional")

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .... import events
 from ....dtype import category, result_type
 from ....errors import raise_if
-from ....grad_mode import mode
 from ....sites import user_stacklevel
-from ....tangents import levels_of
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import broadcast_error
@@ -116,18 +113,3 @@ def in_dtype_of(input: Tensor, loss: Tensor) -> Tensor:
     if category(loss.dtype) > category(input.dtype):
         raise not_written(loss.dtype, input.dtype)
     return loss.to(input.dtype)
-
-
-def constant(op: str, *, forward: bool = False, **arguments: Tensor | None) -> None:
-    """Refuse arguments that require a gradient, and get none; unless ``forward`` computes with them, those that have a tangent."""
-    for name, x in arguments.items():
-        if x is not None and mode.grad and x.requires_grad:
-            raise RuntimeError(
-                f"The function '{op}' is not differentiable with respect to argument '{name}'. This input cannot have "
-                "requires_grad True."
-            )
-    for name, x in arguments.items():
-        if x is not None and not forward and events.special & events.FORWARD and levels_of((x,)):
-            raise NotImplementedError(
-                f"Trying to use forward AD with {op} and a tangent of its argument '{name}': that has not been implemented."
-            )

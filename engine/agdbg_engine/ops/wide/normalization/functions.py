@@ -15,6 +15,7 @@ from ....saved.strict import let_go, refuse
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
+from ...constant_arguments import constant
 from ...explain import shape_error
 from ...kernel_names import no_kernel
 from ...kernels import zeros_of
@@ -167,6 +168,7 @@ def native_batch_norm(
         if p is not None and p.numel() != channels:
             raise shape_error(f"{name} should contain {channels} elements not {p.numel()}")
     _same_floats(input, weight, bias, running_mean, running_var)
+    constant("native_batch_norm", running_mean=running_mean, running_var=running_var)
     strict = training and events.special & events.STRICT
     for p in (running_mean, running_var) if strict else ():
         if p is not None:

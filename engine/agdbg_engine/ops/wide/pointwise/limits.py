@@ -30,12 +30,12 @@ def high_grad(F: Any, g: Any, x: Any, low: Any, high: Any) -> Any:
 
 @formula
 def clamp_tangent(F: Any, x: Any, low: Any, high: Any, x_t: Any, low_t: Any, high_t: Any) -> Any:
-    """Tangent of a clamp."""
-    if low is not None:
-        x_t = F.where(x < low, low_t, x_t)
+    """Tangent of a clamp; where ``x`` is a limit that is alone, that of the limit, other than in backward."""
     if high is None:
-        return x_t
-    return F.where(x > high if low is None else (x > high) | (high < low), high_t, x_t)
+        return F.where(x > low, x_t, low_t)
+    if low is None:
+        return F.where(x < high, x_t, high_t)
+    return F.where((x > high) | (high < low), high_t, F.where(x < low, low_t, x_t))
 
 
 clamp_both = op(

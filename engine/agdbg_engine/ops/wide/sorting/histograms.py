@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
 from ...kernel_names import no_kernel
+from ...lists import cat
 from ...mixed_devices import refuse_apart, together
 from ...returned import returned_as
 from ..declare import op, public
@@ -111,16 +114,40 @@ def _cells(x: Any, low: Any, high: Any, bins: int) -> Any:
 # ----- histogram -----
 
 
-def _histogram(x: Any, bins: Any, weight: Any, range: Any, density: bool) -> tuple[Any, Any]:
+def _recorded(signature: str, value: Any, like: str, *wanted: str, outputs: str = "") -> Any:
+    """An op that is recorded for the gradients of ``wanted``, which are refused in the words for PyTorch's op ``like``."""
+    refused = dict.fromkeys(wanted, f"not_implemented('derivative for aten::{like} is not implemented')")
+    columns: dict[str, Any] = {"self": None, **refused, "outputs": outputs, "value": value}
+    return op(signature, "NotImplemented", **columns)
+
+
+def _found(points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
+    counts = _counted(points, edges, None if weight is None else weight.reshape(-1))
+    return _density(counts, edges) if density else counts
+
+
+def _histogram(x: Any, weight: Any, bins: int, range: Any, density: bool) -> tuple[Any, Any]:
     x = x.reshape(-1)
-    edges = _edges(x, bins, *(range or _range(x))) if isinstance(bins, int) else bins.copy()
-    counts = _counted(x[:, None], [edges], None if weight is None else weight.reshape(-1))
-    return (_density(counts, [edges]) if density else counts), edges
+    edges = _edges(x, bins, *(range or _range(x)))
+    return _found(x[:, None], [edges], weight, density), edges
 
 
-_NONE = "not_implemented('derivative for aten::histogram is not implemented')"
-_HISTOGRAM = op("histogram_raw(self, bins, weight, range, density)", "NotImplemented", outputs="hist bin_edges", self=_NONE,
-   weight=_NONE, value=_histogram)  # fmt: skip
+def _between(x: Any, weight: Any, bins: Any, density: bool) -> tuple[Any, Any]:
+    return _found(x.reshape(-1, 1), [bins], weight, density), bins.copy()
+
+
+_OF_COUNT = _recorded("histogram_of_count_raw(self, weight, bins, range, density)", _histogram, "histogram", "self", "weight",
+    outputs="hist bin_edges")  # fmt: skip
+_OF_EDGES = _recorded("histogram_of_edges_raw(self, weight, bins, density)", _between, "histogram", "self", "weight", "bins",
+    outputs="hist bin_edges")  # fmt: skip
+
+
+@returned_as("histogram")
+class Histogram(NamedTuple):
+    """Counts and the edges of the intervals."""
+
+    hist: Tensor
+    bin_edges: Tensor
 
 
 @public("torch Tensor", out=True)
@@ -144,7 +171,9 @@ def histogram(
         together(self, other)
     edges = [bins] if isinstance(bins, Tensor) else [int(bins)]
     _check_edges(self, edges, range, "torch.histogram()")
-    return _HISTOGRAM(self, bins._a if isinstance(bins, Tensor) else int(bins), weight, range, density)
+    if isinstance(bins, Tensor):
+        return Histogram(*_OF_EDGES(self, weight, bins, density))
+    return Histogram(*_OF_COUNT(self, weight, int(bins), range, density))
 
 
 def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any, edges: bool) -> None:
@@ -193,26 +222,54 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
 
 
 @returned_as("histogramdd")
-class Histogram(NamedTuple):
+class HistogramDD(NamedTuple):
     """Counts and the edges of the cells by dimension."""
 
     hist: Tensor
     bin_edges: tuple[Tensor, ...]
 
 
+def _limits(points: Any, range: Any, d: int) -> Any:
+    return _range(points[:, d]) if range is None else range[2 * d : 2 * d + 2]
+
+
+def _edges_along(x: Any, weight: Any, bins: list[int], range: Any, d: int) -> Any:
+    points = x.reshape(-1, len(bins))
+    return _edges(points[:, d], bins[d], *_limits(points, range, d))
+
+
+def _in_cells(x: Any, weight: Any, bins: list[int], range: Any, density: bool) -> Any:
+    points = x.reshape(-1, len(bins))
+    edges = [_edges(points[:, d], n, *_limits(points, range, d)) for d, n in enumerate(bins)]
+    return _found(points, edges, weight, density)
+
+
+def _in_given(x: Any, weight: Any, edges: Any, ends: list[int], density: bool) -> Any:
+    given = [edges[low:high] for low, high in itertools.pairwise((0, *ends))]
+    return _found(x.reshape(-1, len(ends)), given, weight, density)
+
+
+_EDGES = _recorded("histogramdd_bin_edges_raw(self, weight, bins, range, d)", _edges_along, "_histogramdd_bin_edges",
+    "self", "weight")  # fmt: skip
+_FROM_COUNTS = _recorded("histogramdd_from_bin_cts_raw(self, weight, bins, range, density)", _in_cells,
+    "_histogramdd_from_bin_cts", "self", "weight")  # fmt: skip
+_FROM_EDGES = _recorded("histogramdd_from_bin_tensors_raw(self, weight, bins, ends, density)", _in_given,
+    "_histogramdd_from_bin_tensors", "self", "weight", "bins")  # fmt: skip
+
+
 @public("torch")
-@at_home
 def histogramdd(
     input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
 ) -> Any:
     """``(hist, bin_edges)``: how many points, the rows of ``input`` (..., d), lie in each cell of a grid.
 
     ``bins`` are the numbers of intervals by dimension (or one for all), or their edges; ``range`` has two numbers by dimension.
+    Recorded, but without a derivative.
     """
     if input.ndim < 2:
         raise shape_error("torch.histogramdd: input tensor should have at least 2 dimensions")
     d = input.shape[-1]
-    given = [bins] * d if isinstance(bins, int) else list(bins)
+    given: list[Any] = [bins] * d if isinstance(bins, int) else list(bins)
     if len(given) != d:
         raise shape_error("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     _check(
@@ -224,15 +281,12 @@ def histogramdd(
         isinstance(given[0], Tensor),
     )
     _check_edges(input, given, range, "torch.histogramdd()")
-    no_gradient((input, weight))
-    points = input._a.reshape(-1, d)
-    edges = []
-    for i, b in enumerate(given):
-        x = points[:, i]
-        limits = _range(x) if range is None else range[2 * i : 2 * i + 2]
-        edges.append(b._a.copy() if isinstance(b, Tensor) else _edges(x, int(b), *limits))
-    counts = _counted(points, edges, None if weight is None else weight._a.reshape(-1))
-    return Histogram(wrap(_density(counts, edges) if density else counts), tuple(wrap(e) for e in edges))
+    if any(isinstance(b, Tensor) for b in given):
+        ends = list(itertools.accumulate(len(b) for b in given))
+        return HistogramDD(_FROM_EDGES(input, weight, cat(given), ends, density), tuple(given))
+    counts = [int(b) for b in given]
+    edges = tuple(_EDGES(input, weight, counts, range, i) for i in builtins.range(d))
+    return HistogramDD(_FROM_COUNTS(input, weight, counts, range, density), edges)
 
 
 # ----- bincount -----
@@ -251,8 +305,7 @@ def _bins(self: Any, weights: Any, minlength: int) -> Any:
     return found.astype(weights.dtype if weights.dtype == np.float32 else np.float64)
 
 
-_BINCOUNT = op("bincount_raw(self, weights, minlength)", "NotImplemented", self=None, value=_bins,
-   weights="not_implemented('derivative for aten::bincount is not implemented')")  # fmt: skip
+_BINCOUNT = _recorded("bincount_raw(self, weights, minlength)", _bins, "bincount", "weights")
 
 
 @public("torch Tensor")
