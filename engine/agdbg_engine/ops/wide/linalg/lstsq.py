@@ -116,7 +116,8 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
             together(A, tolerance)
     if hermitian:
         square("linalg.eigh", A)
-    constant("linalg_pinv", **{n: t for n, t in (("atol", atol), ("rtol", rtol)) if isinstance(t, Tensor)})
+    limits = [t if isinstance(t, Tensor) else None for t in (atol, rtol)]
+    constant("linalg_pinv", atol=limits[0], rtol=limits[1])
     x: Tensor = PINV(A, *_tolerances("pinv", atol, rtol), hermitian)
     return x
 
