@@ -5,13 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from agdbg.events import NOTHING, Kind, Summarized
+from agdbg.graph.row_states import Fate
 from agdbg.norm import Norm, told
 from agdbg.record.deep import STORAGE_OF_SHAPE
 from agdbg.record.deep_norms import norms_of, together
-from agdbg.record.growing import Growing, Numbers, Words
+from agdbg.record.growing import Growing, Mask, Numbers, Words
 from agdbg.record.live import LiveFacts
 
-_BYTE, _A, _LOW = np.uint64(255), np.uint64(16), np.uint64((1 << 32) - 1)
+_BYTE, _A, _B, _LOW = np.uint64(255), np.uint64(16), np.uint64(24), np.uint64((1 << 32) - 1)
+_MANY = 255  # so many or more, in one byte
 _STORAGE, _SLOT, _SLOTS = np.uint64((1 << 36) - 1), np.uint64(56), np.uint64(1 << 32)
 
 
@@ -19,7 +21,7 @@ class RowFacts(NamedTuple):
     """Of a node: ``shape`` is that of its first output, empty when it was not recorded.
 
     ``saved`` are the bytes of the memory that its saved tensors lie in, each memory once; None when one is not known.
-    ``gradient`` is the norm of what arrived in the last pass for which that was recorded;
+    ``gradient`` is the norm of what arrived in the pass of its fate;
     ``bad``: in what arrived or went out then, or in the outputs, was a NaN or an infinity.
     """
 
@@ -29,11 +31,19 @@ class RowFacts(NamedTuple):
     bad: bool
 
 
-def facts_of(growing: Growing, facts: LiveFacts, nodes: list[int]) -> list[RowFacts]:
-    """What is known of each of these nodes; a kind of record that there is none of costs nothing."""
+def facts_of(
+    growing: Growing, facts: LiveFacts, nodes: list[int], fates: list[Fate], before: int | None = None
+) -> list[RowFacts]:
+    """What is known of each of these nodes; a kind of record that there is none of costs nothing.
+
+    Args:
+        growing, facts: of the trace.
+        nodes, fates: the nodes, and what became of each.
+        before: the record with which the future begins, of which no gradient is told; None: there is none.
+    """
     ids = np.array(nodes, np.uint64)
     shapes, saved = _shapes(growing, facts, ids), _saved(growing, ids)
-    gradients, bad = _gradients(growing, ids)
+    gradients, bad = _gradients(growing, ids, fates, before)
     return [RowFacts(*each) for each in zip(shapes, saved, gradients, bad, strict=True)]
 
 
@@ -78,22 +88,37 @@ def _summed(growing: Growing, owners: Numbers, storages: Words, count: int) -> l
     return totals
 
 
-def _gradients(growing: Growing, ids: Words) -> tuple[list[Norm | None], list[bool]]:
+def _gradients(
+    growing: Growing, ids: Words, fates: list[Fate], before: int | None
+) -> tuple[list[Norm | None], list[bool]]:
+    """Of the pass of each fate: what had arrived by then, and went out of those that had run, without what was taken back."""
     norms: list[Norm | None] = [None] * len(ids)
     bad = [False] * len(ids)
     owner, rows = growing.index(Kind.SUMMARY).all(ids)
+    if before is not None:
+        owner, rows = owner[rows < before], rows[rows < before]
     if not len(rows):
         return norms, bad
     words = growing.records[rows]
-    what, passes = words[:, 0] >> _A & _BYTE, words[:, 2]
-    arrived = what == Summarized.GRADIENT_IN
-    last = np.zeros(len(ids), np.uint64)
-    np.maximum.at(last, owner[arrived], passes[arrived])
-    counts = arrived & (passes == last[owner])
-    at_all = together(owner[counts], norms_of(words[counts]), len(ids))
-    for at in np.unique(owner[counts]).tolist():
+    what = words[:, 0] >> _A & _BYTE
+    passes = np.array([fate.pass_id for fate in fates], np.uint64)
+    arrives = np.array([fate.state not in ("waiting", "pending") for fate in fates])
+    has_run = arrives & np.array([fate.state != "ready" for fate in fates])
+    is_of_pass = words[:, 2] == passes[owner]
+    arrived = _newest(words, owner, (what == Summarized.GRADIENT_IN) & is_of_pass & arrives[owner])
+    at_all = together(owner[arrived], norms_of(words[arrived]), len(ids))
+    for at in np.unique(owner[arrived]).tolist():
         norms[at] = told(float(at_all[at]))
-    shown = (passes == last[owner]) | (what == Summarized.OUTPUT)
-    for at in np.unique(owner[shown & (words[:, 5] != 0)]).tolist():
+    sent = _newest(words, owner, (what == Summarized.GRADIENT_OUT) & is_of_pass & has_run[owner])
+    shown = np.concatenate([arrived, sent, np.flatnonzero(what == Summarized.OUTPUT)])
+    for at in np.unique(owner[shown[words[shown, 5] != 0]]).tolist():
         bad[at] = True
     return norms, bad
+
+
+def _newest(words: Words, owner: Numbers, wanted: Mask) -> Numbers:
+    """Of the wanted summaries the last of each place: a node that is run once more after it was taken back tells them again."""
+    at = np.flatnonzero(wanted)[::-1]
+    number = (words[at, 0] >> _B & _BYTE).astype(np.int64)
+    places = np.stack([owner[at], np.where(number == _MANY, _MANY + at, number)])
+    return np.sort(at[np.unique(places, axis=1, return_index=True)[1]])

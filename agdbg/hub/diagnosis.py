@@ -80,11 +80,18 @@ def findings_body(
 
 def _unseen(history: Any, findings: list[Any]) -> str:
     """What no finding speaks of: NaN and infinities that nobody could see, or that did no harm."""
-    if not len(history.growing.rows(Kind.SUMMARY)):
-        return "NaN and Inf were not looked for, as values were not recorded: run with --also values, or stop at them (catch nan)"
+    if unseen := unrecorded(history):
+        return unseen
     if history.live.bad_summaries and not any(each.finding.kind in ("nan", "inf") for each in findings):
         return "a NaN or an Inf was recorded and harmed no gradient of a leaf (! goes to the first)"
     return ""
+
+
+def unrecorded(history: Any) -> str:
+    """That nobody has looked for NaN and infinities, and how to; empty where values were recorded."""
+    if len(history.growing.rows(Kind.SUMMARY)):
+        return ""
+    return "NaN and Inf were not looked for, as values were not recorded: run with --also values, or stop at them (catch nan)"
 
 
 def _base(cwd: str) -> Path | None:

@@ -87,7 +87,7 @@ class FoldedRows:
         owners = [item for item, mine in zip(folds, rows, strict=True) for _ in mine]
         nodes = self._history.graph_rows.nodes.nodes.now[np.concatenate(rows)].tolist()
         fates = self._history.fates(nodes, at)
-        facts = facts_of(self._history.growing, self._history.live, nodes)
+        facts = facts_of(self._history.growing, self._history.live, nodes, fates, at and at.before)
         for item, fate, fact in zip(owners, fates, facts, strict=True):
             within = found[item]
             within.states.add(fate.state)

@@ -16,7 +16,7 @@ from agdbg.explain.explanation import Explanation, explain_facts
 from agdbg.graph.row_facts import RowFacts, facts_of
 from agdbg.graph.row_folds import NOTHING_FOLDED, Folding
 from agdbg.graph.row_plans import Plans
-from agdbg.graph.row_states import PENDING, Fate, RowState, fates_of
+from agdbg.graph.row_states import PENDING, Fate, fates_of
 from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
@@ -175,7 +175,7 @@ class History:
         leaves = list(dict.fromkeys(leaf for row in page for leaf in row.leaves))
         fates = dict(zip(nodes, self.fates(nodes, at), strict=True))
         badges = {badge["node"]: badge for badge in self._badges(leaves, at)}
-        known = facts_of(self.growing, self._live, nodes)
+        known = facts_of(self.growing, self._live, nodes, [fates[node] for node in nodes], at and at.before)
         return [
             self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves], facts)
             for row, facts in zip(page, known, strict=True)
@@ -218,16 +218,20 @@ class History:
         found = []
         for node, fate in zip(nodes, fates, strict=True):
             state = "ran" if fate.state == "freed" and self.graph_rows.is_leaf(node) else fate.state
-            found.append(fate._replace(state=state if state == "freed" else coming.get(node, state)))
+            now = fate._replace(state=state)
+            found.append(now if state == "freed" else coming.get(node, now))
         return found
 
-    def _coming(self, nodes: list[int], at: Moment) -> dict[int, RowState]:
-        """The states of those that passes have begun, or have still to run."""
+    def _coming(self, nodes: list[int], at: Moment) -> dict[int, Fate]:
+        """What is so of those that passes have begun, or have still to run."""
         before = self.records if at.before is None else at.before
-        found: dict[int, RowState] = {}
+        found: dict[int, Fate] = {}
         for pass_id in reversed(at.passes):
-            found |= self._of_rows.plans.coming(self._live, pass_id, nodes, before)
-        return found | dict.fromkeys(at.begun.intersection(nodes), "running")
+            states = self._of_rows.plans.coming(self._live, pass_id, nodes, before)
+            found |= {node: Fate(state, pass_id, None) for node, state in states.items()}
+        innermost = Fate("running", at.passes[0] if at.passes else 0, None)
+        begun = {node: found.get(node, innermost)._replace(state="running") for node in at.begun.intersection(nodes)}
+        return found | begun
 
     def _badges(self, leaves: list[int], at: Moment | None = None) -> Iterator[vendor.Badge]:
         for leaf, fate in zip(leaves, self.fates(leaves, at), strict=True):
@@ -274,7 +278,8 @@ class History:
             return None
         before = self.records if before_row is None else before_row
         column, end_line, end_column = span_of(fact.site)
-        known = facts_of(self.growing, self._live, [node])[0]
+        fate = self.fates([node], at)[0]
+        known = facts_of(self.growing, self._live, [node], [fate], before_row)[0]
         return {
             "node": node,
             "op": fact.op.name,
@@ -285,7 +290,8 @@ class History:
             "endLine": end_line,
             "endColumn": end_column,
             "text": fact.site.text,
-            "state": self.fates([node], at)[0].state,
+            "state": fate.state,
+            "pass": fate.pass_id,
             "gradient": known.gradient,
             "bad": known.bad,
             "hooks": hook_code(self._live, node, before),

@@ -56,6 +56,7 @@ def look_at(
 
     def told(body: dict[str, Any]) -> Any:
         stops.mark_next(body, following)
+        body["bad"] |= node in stops.bad
         both["body"] = body
         return merged() if link is None or "values" in both else LATER
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agdbg.agent.control import ALONE
+from agdbg.filters import VALUES
 from agdbg.hub.agents import AgentLink, AgentRefused, Answer
 from agdbg.hub.breakpoints import Breakpoints
 from agdbg.hub.call import Refused
@@ -48,6 +49,7 @@ class Stops:
         pid: the program's process number: nobody else may stop here.
         is_abandoned: says whether a thread that stops is to go on at once.
         news: told what the program says of its breakpoints.
+        bad: the nodes that made, or passed on, a NaN or an infinity for which the program has stopped, and what was said of it.
         on_stop, on_resume: called when a thread has stopped or goes on.
         on_recording: called with the directory of the trace, when the program begins to record and when it goes on elsewhere.
         at_rest: calls something when the clients have been told.
@@ -60,6 +62,7 @@ class Stops:
         self.references = References()
         self.cursor: Cursor | None = None
         self.pid = 0
+        self.bad: dict[int, str] = {}
         self.is_abandoned: Callable[[], bool] = lambda: False
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
@@ -115,6 +118,7 @@ class Stops:
             link.close()
             return
         thread.stop = stop
+        self._note_bad(stop.get("error") or {})
         self.threads.selected = thread.number
         if self.is_abandoned():
             self.resume(thread, ALONE)
@@ -126,6 +130,11 @@ class Stops:
         if thread.is_looked_at:
             thread.is_looked_at = False
             self.at_rest(lambda: self._look_ahead(thread, stop, link))
+
+    def _note_bad(self, error: dict[str, Any]) -> None:
+        """Values may not be recorded: what a stop tells of one is known from then on."""
+        if error.get("kind") in VALUES and error.get("node"):
+            self.bad.setdefault(int(error["node"]), str(error.get("text", "")))
 
     def _look_ahead(self, thread: ProgramThread, stop: Stop, link: AgentLink) -> None:
         """Get ready what was asked for at the stop before, while the clients hear of this one, unless they have asked already."""
@@ -335,3 +344,4 @@ class Stops:
     def leave_trace(self) -> None:
         """There is a program anew: nobody looks at the recording of the one before."""
         self.cursor = None
+        self.bad = {}

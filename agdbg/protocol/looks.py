@@ -291,7 +291,9 @@ class PathsBody(TypedDict):
 
 
 class BadBody(TypedDict):
-    """The first node that had a NaN or an Inf where values were recorded, or else the first that failed; and why."""
+    """The first node that had a NaN or an Inf where values were recorded, or else the first for which this run has stopped, or else
+    the first that failed; and why.
+    """
 
     node: int | None
     row: int | None

@@ -32,10 +32,12 @@ class Badge(TypedDict):
 
 
 class Row(_Pass):
-    """A node as a row of the lane view. ``pass`` and ``order`` are those of its last run: 0 and null before it.
+    """A node as a row of the lane view. ``pass`` and ``order`` are those of its last run: 0 and null before it;
+    of a node that a pass has still to run ``pass`` is that one, and ``order`` null.
 
     What was not recorded is empty or null: ``shape`` of the first output, ``module`` in which it was built, ``saved`` bytes of the
-    memory that its saved tensors lie in, ``gradient``, the norm of what arrived last. ``bad``: a NaN or an Inf was in it.
+    memory that its saved tensors lie in, ``gradient``, the norm of what arrived in that pass. ``bad``: a NaN or an
+    Inf was in it, in what went out, or in the outputs, or the program has stopped for one that the node made.
 
     Where rows are folded, ``count`` is how many a row stands for, from ``row`` on: it tells the last of them, and as ``op`` the
     module, or what repeats itself so many ``times`` (0: nothing does); its state is the least advanced.
@@ -178,10 +180,13 @@ class NodeArguments(TypedDict):
     threadId: NotRequired[int]
 
 
-class NodeBody(TypedDict):
-    """All about a node; ``gradient`` is the norm of what arrives at it at this stop, or else arrived last; null: not known.
+class NodeBody(_Pass):
+    """All about a node; ``pass`` is that of a row.
 
-    ``bad``: in what arrives or goes out at this stop, or else last did, or in the outputs, is a NaN or an infinity.
+    ``gradient`` is the norm of what arrives at it at this stop, or else arrived last; null: not known.
+
+    ``bad``: in what arrives or goes out at this stop, or else last did, or in the outputs, is a NaN or an infinity, or the program
+    has stopped for one that the node made.
     """
 
     node: int

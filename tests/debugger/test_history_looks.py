@@ -6,8 +6,11 @@ import pytest
 import agdbg_engine as ag
 from agdbg.engines import native
 from agdbg.events import Kind, Outcome
+from agdbg.graph.row_facts import facts_of
+from agdbg.graph.row_states import Fate
 from agdbg.hub.diagnosis import findings_body
 from agdbg.hub.history import History
+from agdbg.hub.moment import Moment
 from agdbg.hub.neighbourhood import MOST, laid_out
 from agdbg.protocol import looks, vendor
 from agdbg.protocol.checkers import checker
@@ -162,6 +165,50 @@ def test_a_nan_that_nobody_could_see_is_not_called_none(recording):
     (x.sqrt() * 0.0).sum().backward()
     kinds, unseen = told_findings(recording)
     assert not kinds and "not looked for" in unseen and "--also values" in unseen
+
+
+def test_rows_tell_the_gradients_of_the_moment(deep_recording):
+    """Not those of later passes, nor of runs to come; and of one that was taken back and run once more only the last."""
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp() * 2.0
+    loss = y.sum()
+    loss.backward(retain_graph=True)
+    loss.backward(ag.tensor(3.0), retain_graph=True)
+    history = history_of(deep_recording)
+
+    def norms(at=None):
+        return [row["gradient"] for row in history.rows(0, 3, at=at)["rows"]][::-1]
+
+    root_two = pytest.approx(2**0.5)
+    of_pass = {1: [1.0, root_two, pytest.approx(8**0.5)], 2: [3.0, pytest.approx(18**0.5), pytest.approx(72**0.5)]}
+    assert norms() == of_pass[2]
+    nodes = [row["node"] for row in history.rows(0, 3)["rows"]][::-1]
+    for number, wanted in of_pass.items():
+        for at, node in enumerate(nodes):
+            row = next(run.row for run in history.live.runs_of(node) if run.pass_id == number)
+            moment = Moment((number,), row, frozenset())
+            assert norms(moment) == wanted[: at + 1] + [None] * (2 - at)
+            assert history.node(node, row, moment)["pass"] == number
+    assert norms(Moment((), next(iter(history.live.passes)).row, frozenset())) == [None] * 3
+
+
+def test_a_run_that_was_taken_back_tells_no_gradient_until_it_comes_again(deep_recording):
+    x = ag.tensor([0.0, 4.0], requires_grad=True)
+    x.sqrt().sum().backward()
+    history = history_of(deep_recording)
+    node = history.node_at(0)
+
+    def told(state):
+        (facts,) = facts_of(history.growing, history.live, [node], [Fate(state, 1, None)])
+        return facts.gradient, facts.bad
+
+    for again in range(2):
+        assert told("ran") == told("freed") == (pytest.approx(2**0.5), True)
+        assert told("ready") == (pytest.approx(2**0.5), False), "what goes out is taken back, what has come in is there"
+        assert told("waiting") == told("pending") == (None, False)
+        for row in history.growing.rows(Kind.SUMMARY).tolist() if not again else ():
+            deep_recording.emit(*map(int, history.growing.records[row]))
+        history = history_of(deep_recording)
 
 
 def test_rows_leave_out_what_was_not_recorded(recording):

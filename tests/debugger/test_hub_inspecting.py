@@ -171,6 +171,26 @@ def test_what_passes_a_node_and_is_not_finite_is_told(at_stop, where):
     assert (fine["bad"], body["bad"]) == (False, True)
 
 
+def test_a_node_that_made_a_nan_for_which_the_program_stopped_stays_marked(hub, at_stop):
+    """No values are recorded, so nothing else tells of it."""
+    client, agent, nodes = at_stop
+    assert client.request("agdbg/firstBad")["why"] == "it failed in pass 2"
+    for kind, label, where in (("nan", "h", "born"), ("none-grad", "y", "end"), ("", "y", "before")):
+        client.request("next", threadId=1)
+        agent.answer("resume")
+        error = {"kind": kind, "text": f"{label} made it", "node": nodes[label]} if kind else None
+        agent.stop(node=nodes[label], where=where, reason="exception" if kind else "step", error=error)
+        client.wait_for("stopped")
+        rows = client.request("agdbg/rows", start=0, count=10)["rows"]
+        assert {row["node"]: row["bad"] for row in rows} == {row["node"]: row["node"] == nodes["h"] for row in rows}
+        folded = client.request("agdbg/rows", start=0, count=10, folds={"depth": 1, "opened": [], "closed": []})
+        assert [row["node"] for row in folded["rows"] if row["bad"]] == [nodes["h"]]
+        found = client.request("agdbg/firstBad")
+        assert (found["node"], found["row"], found["why"]) == (nodes["h"], 0, "h made it")
+    body, _ = asked(client, agent, "values", {"known": False}, "agdbg/node", node=nodes["h"])
+    assert body["bad"]
+
+
 def test_a_node_that_the_program_does_not_know_is_told_by_the_trace(at_stop):
     client, agent, nodes = at_stop
     body, _ = asked(client, agent, "values", {"known": False}, "agdbg/node", node=nodes["y"])

@@ -222,7 +222,7 @@ class FakeHub:
             "bad": False,
             "state": state,
             "order": self.size - index if done else None,
-            "pass": 1 if done else 0,
+            "pass": 1 if done or state == "next" else 0,
             "breakpoint": line in self.lines.get(SCRIPT, ()),
             "count": 1,
             "times": 0,
@@ -310,7 +310,7 @@ class FakeHub:
             {"name": "Hooks", "entries": []},
             {"name": "Node", "entries": [_entry("sequence number", str(node))]},
         ]
-        keys = ("node", "op", "row", "file", "line", "text", "state")
+        keys = ("node", "op", "row", "file", "line", "text", "state", "pass")
         columns = dict.fromkeys(("column", "endLine", "endColumn"), 0)
         return (
             {key: row[key] for key in keys}

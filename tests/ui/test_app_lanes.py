@@ -461,6 +461,7 @@ def test_a_leaf_that_runs_next_is_inspected_and_marked_on_its_row(shown):
             "line": 0,
             "text": "",
             "state": "pending",
+            "pass": 0,
             "gradient": None,
             "sections": [],
         }
@@ -482,12 +483,36 @@ def test_a_gradient_that_is_seen_at_a_stop_stays_in_its_row(shown):
         await screen.stop(6)
         await screen.until(lambda: screen.app.lanes.selected["gradient"] == 0.02)
         for changed in (0.5, "nan", 0.02):
-            screen.app.lanes.note_gradient(7, changed)
+            screen.app.lanes.note_gradient(7, changed, pass_id=1)
             assert screen.app.lanes.selected["gradient"] == changed
         await screen.until(lambda: "▅" in next(line for line in screen.lines() if "▶ │ ▶" in line))
         await screen.stop(5)
         await screen.until(lambda: screen.app.lanes.pages.row(6)["gradient"] == 0.02)
         assert screen.app.lanes.pages.row(5)["gradient"] is None
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("taken", [{"state": "waiting"}, {"state": "pending", "pass": 0}, {"pass": 2}])
+def test_a_gradient_that_was_taken_back_or_is_of_another_pass_is_not_in_its_row(shown, taken):
+    async def script(screen):
+        inside, rows, more = screen.hub.do_node, screen.hub.do_rows, {}
+        screen.hub.do_node = lambda **how: inside(**how) | {"gradient": 0.02 if how["node"] == 7 else None, "bad": True}
+        screen.hub.do_rows = lambda **how: (
+            (body := rows(**how))
+            | {"rows": [row | {"gradient": None} | (more if row["node"] == 7 else {}) for row in body["rows"]]}
+        )
+        await screen.stop(6)
+        await screen.until(lambda: screen.app.lanes.selected["gradient"] == 0.02)
+        more.update(taken)
+        await screen.stop(5)
+        await screen.until(lambda: screen.app.lanes.cursor == 5)
+        row = screen.app.lanes.pages.row(6)
+        assert (row["gradient"], row["bad"]) == (None, False)
+        more.clear()
+        await screen.stop(4)
+        await screen.until(lambda: screen.app.lanes.cursor == 4)
+        assert screen.app.lanes.pages.row(6)["gradient"] == 0.02
 
     drive(shown, script)
 

@@ -118,7 +118,7 @@ class Refreshing:
         if phase:
             body = {**body, "doing": f"runs its {phase}" if runs else f"runs: {phase} next"}
         self._inspector.show(body)
-        self._lanes.note_gradient(node, body["gradient"], body["bad"], stands=is_next)
+        self._lanes.note_gradient(node, body["gradient"], body["bad"], is_next, body["pass"])
         if not self._holds_line(node):
             await self.show_source(place_that_runs(body, phase, runs))
 
@@ -127,7 +127,7 @@ class Refreshing:
         node, stop = self._lanes.pages.counter_node, self._session.view.stop
         if node is not None and stop is not None and stop.runs_next and not stop.is_recorded:
             body = await self._session.ask.node(node, self._session.stopped_thread)
-            self._lanes.note_gradient(node, body["gradient"], body["bad"], stands=True)
+            self._lanes.note_gradient(node, body["gradient"], body["bad"], True, body["pass"])
 
     def follow_stop(self) -> None:
         """It is known where the thread stands: where that is at no node, show the line, until another node is selected."""

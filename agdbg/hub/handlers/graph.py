@@ -16,12 +16,16 @@ def rows(call: Call) -> Body:
     start, count = arguments["start"], arguments["count"]
     node, _ = stops.counter(arguments.get("threadId"))
     following, moment = stops.next_node(arguments.get("threadId")), stops.moment(arguments.get("threadId"))
+    bad = list(stops.bad)
 
     def page(history: Any) -> Body:
         from agdbg.hub.folded_rows import folding_of
 
         folding = folding_of(arguments.get("folds"))
         body: dict[str, Any] = history.rows(start, count, folding, moment)
+        at = [row for each in bad if (row := history.row_of(each)) is not None]
+        for row in body["rows"]:
+            row["bad"] |= any(row["row"] <= each < row["row"] + row["count"] for each in at)
         return {**body, "pc": history.place_of(node, folding, moment) if node else None, "pcNode": node or None}
 
     def marked(body: dict[str, Any]) -> Body:

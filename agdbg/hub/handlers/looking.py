@@ -3,6 +3,7 @@
 from typing import Any
 
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
+from agdbg.hub.diagnosis import unrecorded
 from agdbg.hub.empty import no_pass
 from agdbg.hub.neighbourhood import MOST, laid_out
 from agdbg.hub.references import Elements
@@ -138,16 +139,24 @@ def paths(call: Call) -> Body:
 
 @handles("agdbg/firstBad")
 def first_bad(call: Call) -> Body:
-    """The first node with a NaN or an Inf, or the first that failed."""
+    """The first node with a NaN or an Inf, recorded or else one for which the program stopped, or the first that failed."""
+    stopped = next(iter(call.session.stops.bad.items()), None)
 
     def look(history: Any) -> Body:
         bad = next((each for each in history.live.bad_summaries if each.node), None)
         if bad is not None:
             what = f"{bad.nans:,} NaN, {bad.infs:,} Inf in its {bad.what}"
             return {"node": bad.node, "row": history.row_of(bad.node), "why": what}
+        if stopped is not None:
+            return {"node": stopped[0], "row": history.row_of(stopped[0]), "why": stopped[1]}
         for each in history.live.failed_passes:
             for node in history.live.failed(each.id).tolist():
                 return {"node": node, "row": history.row_of(node), "why": f"it failed in pass {each.id}"}
-        return {"node": None, "row": None, "why": "no NaN, no Inf and no failed node was recorded"}
+        unseen = unrecorded(history)
+        return {
+            "node": None,
+            "row": None,
+            "why": f"no node has failed; {unseen}" if unseen else "no NaN, no Inf and no failed node was recorded",
+        }
 
     return call.session.recorded().ask(call, look)

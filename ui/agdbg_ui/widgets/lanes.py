@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
@@ -32,6 +32,19 @@ MARGIN = 2
 _PACE_S = 0.1
 #: Norms that were seen at stops, and are kept.
 _GRADIENTS = 10_000
+
+
+class _Seen(NamedTuple):
+    """What arrived at a node in a pass, and whether that, or what went out, was bad."""
+
+    norm: Norm | None
+    bad: bool
+    pass_id: int
+
+
+_NOT_SEEN = _Seen(None, False, 0)
+#: States of nodes at which not all of a pass has arrived.
+_NOT_ARRIVED = ("pending", "waiting")
 
 
 class Lanes(Rows):
@@ -79,7 +92,7 @@ class Lanes(Rows):
         self.marked: frozenset[int] = frozenset()
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
         self._is_refolded = False
-        self._seen: dict[int, tuple[Norm | None, bool]] = {}
+        self._seen: dict[int, _Seen] = {}
         self._stepped_at: int | None = None
         self._answered = asyncio.Event()
 
@@ -122,7 +135,7 @@ class Lanes(Rows):
         if not body["total"]:
             self.post_message(self.Emptied())
         for row in body["rows"]:
-            norm, bad = self._seen.get(row["node"], (None, False))
+            norm, bad, _ = self._seen_of(row)
             if row["gradient"] is None or (row["state"] == "next" and norm is not None):
                 row["gradient"] = norm
             row["bad"] |= bad
@@ -165,9 +178,11 @@ class Lanes(Rows):
         """Wait until something is known of the graph: a recording that is opened is read first."""
         await self._answered.wait()
 
-    def note_gradient(self, node: int, norm: Norm | None, bad: bool = False, stands: bool = False) -> None:
-        """The gradient that arrives at the selected node is known, in a recording that has none of it, and whether it, or what goes
-        out, is `bad`.
+    def note_gradient(
+        self, node: int, norm: Norm | None, bad: bool = False, stands: bool = False, pass_id: int = 0
+    ) -> None:
+        """The gradient that arrives at the selected node in a pass is known, in a recording that has none of it, and whether it, or
+        what goes out, is `bad`. It is of that pass alone, and as long as it was not taken back.
 
         Where the program `stands` before the node that is so of it wherever the cursor is, and it may have been changed since
         it was recorded.
@@ -178,16 +193,22 @@ class Lanes(Rows):
             return
         if norm is None and not bad:
             return
-        is_recorded = row["gradient"] is not None and node not in self._seen
+        is_recorded = row["gradient"] is not None and self._seen_of(row) is _NOT_SEEN
         if is_recorded and not stands and not is_bad(norm):
             if not bad:
                 return
             norm = row["gradient"]
         while len(self._seen) >= _GRADIENTS:
             del self._seen[next(iter(self._seen))]
-        row["gradient"], row["bad"] = self._seen[node] = norm, bad
+        row["gradient"], row["bad"] = norm, bad
+        self._seen[node] = _Seen(norm, bad, pass_id)
         widen(self._columns, row)
         self.rows_changed()
+
+    def _seen_of(self, row: Row) -> _Seen:
+        """What was seen of a row in the pass that the row tells of, unless that has not come to it, or was taken back."""
+        seen = self._seen.get(row["node"], _NOT_SEEN)
+        return seen if seen.pass_id == row["pass"] and row["state"] not in _NOT_ARRIVED else _NOT_SEEN
 
     @property
     def is_folded(self) -> bool:
