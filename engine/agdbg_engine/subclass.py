@@ -95,6 +95,7 @@ def _check_class(cls: Any) -> None:
 
 def _as(t: Tensor, cls: type) -> Any:
     """A tensor that nobody else has seen as an object of ``cls``: the same state in another object."""
+    overrides.seen = overrides.seen or overrides.overrides(cls)
     made: Any = object.__new__(cls)
     for name in SLOTS:
         setattr(made, name, getattr(t, name))
@@ -170,7 +171,7 @@ def public_attributes() -> dict[str, Any]:
 
 def _adopt(cls: type) -> None:
     """Make the attributes that ``cls`` inherits from Tensor ask, and its objects refuse to be taken for plain tensors."""
-    overrides.seen = True
+    overrides.seen = overrides.seen or not cls.__module__.startswith(f"{__package__}.")  # of these the first object counts
     of_tensor = overrides._plain[0].__mro__
     for name, attribute in public_attributes().items():
         owner = next(k for k in cls.__mro__ if name in vars(k))
