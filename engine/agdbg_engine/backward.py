@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .journal import Journal
 
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
-"""For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
+"""For ``np.errstate`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
 
 ndarray = np.ndarray
 _add = np.add
@@ -282,30 +282,30 @@ class BackwardPass:
         before = mode.grad, mode.overriding, current.bp, current.node
         mode.grad = self.create_graph and not mode.inference
         mode.overriding, current.bp = False, self
-        loud = np.seterr(**QUIET)
         self._modes = before
         coming, started = iter(nodes), None
         try:
-            if sink is None:
-                for node in coming:
-                    run_node(node)
-                self.position = begun + len(nodes)
-            elif log is not None:
-                try:
-                    _run_noting(log, coming, run_node)
-                finally:
-                    self.position, started = begun + log.ran(), log.times[-1]
-                    log.close()
-            else:
-                for node in coming:
-                    started = perf_counter_ns()
-                    run_node(node)
-                    if events.sink is sink:
-                        try:  # noqa: SIM105 - suppress() costs as much as the call
-                            sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
-                        except RecursionError:  # the program is at its limit, and must not fail for being watched
-                            pass
-                    self.position += 1
+            with np.errstate(**QUIET):
+                if sink is None:
+                    for node in coming:
+                        run_node(node)
+                    self.position = begun + len(nodes)
+                elif log is not None:
+                    try:
+                        _run_noting(log, coming, run_node)
+                    finally:
+                        self.position, started = begun + log.ran(), log.times[-1]
+                        log.close()
+                else:
+                    for node in coming:
+                        started = perf_counter_ns()
+                        run_node(node)
+                        if events.sink is sink:
+                            try:  # noqa: SIM105 - suppress() costs as much as the call
+                                sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+                            except RecursionError:  # the program is at its limit, and must not fail for being watched
+                                pass
+                        self.position += 1
         except Abandoned:
             raise
         except BaseException as error:
@@ -319,7 +319,6 @@ class BackwardPass:
                 del told  # its traceback leads to this frame: a circle would keep what the program had in memory
         finally:
             mode.grad, mode.overriding, current.bp, current.node = before
-            np.seterr(**loud)
             tell_return()
 
     def finish(self, error: BaseException | None) -> None:

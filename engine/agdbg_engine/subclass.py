@@ -171,7 +171,9 @@ def public_attributes() -> dict[str, Any]:
 
 def _adopt(cls: type) -> None:
     """Make the attributes that ``cls`` inherits from Tensor ask, and its objects refuse to be taken for plain tensors."""
-    overrides.seen = overrides.seen or not cls.__module__.startswith(f"{__package__}.")  # of these the first object counts
+    overrides.seen = overrides.seen or not cls.__module__.startswith(
+        f"{__package__}."
+    )  # of these the first object counts
     of_tensor = overrides._plain[0].__mro__
     for name, attribute in public_attributes().items():
         owner = next(k for k in cls.__mro__ if name in vars(k))

@@ -3,6 +3,8 @@
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, logged_warnings, same, unnamed
 
+import agdbg_engine as ag
+
 pytest.importorskip("torch")
 programs = Programs()
 
@@ -522,3 +524,14 @@ def two_outputs_of_one_node_as_roots(t):
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2,), (1, 2)])
+def test_a_bias_has_a_gradient_of_its_own(shape):
+    bias, other = (ag.ones(*s, requires_grad=True) for s in (shape, (2, 2)))
+    for y in (ag.addmm(bias, ag.ones(2, 2), ag.ones(2, 2)) + other, bias + other):
+        bias.grad = other.grad = None
+        given = ag.ones(2, 2)
+        y.backward(given)
+        bias.grad += 1
+        assert other.grad.tolist() == given.tolist() == [[1.0, 1.0]] * 2

@@ -22,3 +22,12 @@ def test_the_import_leaves_the_garbage_collector_alone() -> None:
     code = "import gc; before = gc.get_threshold(); import agdbg_engine; assert gc.get_threshold() == before and gc.isenabled()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_functions_look_for_overriding_arguments_from_the_first_one_on() -> None:
+    code = (
+        "import agdbg_engine as ag; from agdbg_engine import overrides; ag.nn.Linear(1, 1); assert not overrides.seen; "
+        "ag.nn.LazyLinear(1); assert overrides.seen"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr

@@ -117,7 +117,7 @@ _HOST, _SHAPES, _DTYPES = (
     "of dtypes, not of arrays",
 )
 NOT_OF_CUPY = {
-    "numpy.broadcast_shapes": _SHAPES, "numpy.promote_types": _DTYPES, "numpy.geterr": "NumPy's own settings", "numpy.seterr": "NumPy's own settings",
+    "numpy.broadcast_shapes": _SHAPES, "numpy.promote_types": _DTYPES, "numpy.geterr": "NumPy's own settings",
     "numpy.add.reduce": _HOST, "numpy.add.reduceat": _HOST, "numpy.maximum.reduce": _HOST, "numpy.vecdot": _HOST, "numpy.linalg.cholesky": _HOST,
     "numpy.lib.array_utils.byte_bounds": _HOST, "numpy.lib.format.read_array_header_1_0": "files", "numpy.lib.format.read_magic": "files",
     "numpy.lib.format.write_array": "files", "cupyx.scipy.special.airy": "refused on a device: ops/host_only.py",

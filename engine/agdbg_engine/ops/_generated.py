@@ -153,7 +153,7 @@ class AddBackward0(Node2):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
-                if n.keeps:
+                if n.keeps and gi is g:
                     shared.add(n)
         n = self.n1
         if n is not None:
@@ -164,7 +164,7 @@ class AddBackward0(Node2):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
-                if n.keeps:
+                if n.keeps and gi is g:
                     shared.add(n)
 
     def grads(self, g):
@@ -359,7 +359,7 @@ class SubBackward0(Node2):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
-                if n.keeps:
+                if n.keeps and gi is g:
                     shared.add(n)
         n = self.n1
         if n is not None:
@@ -572,7 +572,7 @@ class RsubBackward0(Node2):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
-                if n.keeps:
+                if n.keeps and gi is g:
                     shared.add(n)
 
     def grads(self, g):
@@ -10214,7 +10214,7 @@ class AddmmBackward0(NodeN):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
-                if n.keeps:
+                if n.keeps and gi is g:
                     shared.add(n)
         n = self.next[1]
         if n is not None:

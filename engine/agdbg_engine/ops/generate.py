@@ -268,13 +268,20 @@ def _run(v: Variant) -> Iterator[str]:
         yield f"{pad}else:"
         yield f"{pad}    buffers[n] = gi"
         if e in v.row.alias:
-            sole = len(v.edges) == 1 and v.row.view  # a view's gradient is as fresh as what came in
-            yield f"{pad}    if n.keeps{' and self in shared' if sole else ''}:"
+            yield f"{pad}    if n.keeps{_others_hold(v, e)}:"
             yield f"{pad}        shared.add(n)"
     if v.slots or v.spent:
         yield "        if freed is not None:"
         yield from _release(v, " " * 12)
     yield ""
+
+
+def _others_hold(v: Variant, edge: str) -> str:
+    """What else must hold for ``gi`` to be a buffer that somebody else may hold, if anything."""
+    if len(v.edges) == 1 and v.row.view:
+        return " and self in shared"  # a view's gradient is as fresh as what came in
+    formula = v.row.grads[edge] or ""  # a sum, by itself or to fit, is new where it is not g
+    return " and gi is g" if formula.startswith("sum_to(g,") or (v.fits and formula == "g") else ""
 
 
 def _grads(v: Variant, name: str, on_tensors: bool) -> Iterator[str]:

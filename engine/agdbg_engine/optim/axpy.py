@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,16 +29,24 @@ def fits(y: Array, x: Array, a: float) -> bool:
 
 def by_blas(y: Array, x: Array, a: float) -> None:
     """``y += a * x`` of what :func:`fits`."""
+    _routine(y.dtype.char)(x.reshape(-1), y.reshape(-1), a=a)  # both are views, so that it is y which changes
+
+
+@functools.cache
+def _routine(char: str) -> Callable[..., Any]:
+    """That of BLAS for single or double precision."""
     from scipy.linalg import blas  # here, since it takes long to import
 
-    add = blas.saxpy if y.dtype.char == "f" else blas.daxpy
-    add(x.reshape(-1), y.reshape(-1), a=a)  # both are views, so that it is y which changes
+    routine: Callable[..., Any] = blas.saxpy if char == "f" else blas.daxpy
+    return routine
 
 
 def add_scaled(y: Array, x: Array, a: Any) -> None:
     """``y += a * x``; by BLAS where they are large, since small programs need not import it."""
-    if y.size > BLOCK and fits(y, x, a):
+    if y.size <= BLOCK:
+        y += a * x
+    elif fits(y, x, a):
         by_blas(y, x, float(a))
-        return
-    for y_, x_ in blocks(y, x):
-        y_ += a * x_
+    else:
+        for y_, x_ in blocks(y, x):
+            y_ += a * x_
