@@ -133,6 +133,38 @@ def sign_of_zero(T):
     return (1 / T.relu(T.tensor([-0.0]))).tolist()
 
 
+def which_zero(T):
+    plus = T.tensor([0.0] * 8)
+    return [T.signbit(x).any().item() for x in (T.clamp(plus, min=-0.0), T.clamp(plus, max=-0.0))]
+
+
+def setup_context_inside(T):
+    called = []
+
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            called.append(1)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    def twice(x):
+        return T.func.grad(lambda x: Fn.apply(x).sum())(x).sum()
+
+    found = []
+    for call in (lambda x: Fn.apply(x).sum(), twice):
+        called.clear()
+        T.func.grad(call)(T.ones(2))
+        found.append(len(called))
+    return found
+
+
 def negative_size(T):
     return tuple(T.ones(1).expand(-3, 0).shape)
 
@@ -451,6 +483,8 @@ CALLS = {
     "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "expanded-gradients": (expanded_gradients, (0,), (1,)),
+    "which-zero": (which_zero, [False, False], [True, True]),
+    "setup-context-inside": (setup_context_inside, [2, 3], [1, 1]),
     "weight-tangents": (weight_tangents, None, 0.6931),
     "ends-with-tangents": (ends_with_tangents, None, NotImplementedError),
     "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),

@@ -344,6 +344,20 @@ def warnings_(t):
     return said
 
 
+@programs
+def arguments_of_checkpoints(t):
+    """What custom checkpoints are built of."""
+    tools, x = module(t), leaf(t, 1.0, 2.0)
+    (a, number, b, c) = tools.detach_variable((x, 3, x * 2, x.detach()))
+    told = [(v.requires_grad, v.is_leaf, v.data_ptr() == x.data_ptr()) for v in (a, b, c)]
+    refused = [error_of(tools.detach_variable, v) for v in (x, [x], None)]
+    with logged_warnings() as caught:
+        tools.check_backward_validity((x.detach(), 3))
+        tools.check_backward_validity([1, x])
+        tools.check_backward_validity(())
+    return told, number, refused, caught
+
+
 @pytest.mark.parametrize("program", programs)
 def test_programs(program):
     pytest.importorskip("torch")

@@ -15,11 +15,11 @@ from ..op_log import logging
 from ..random import drawing_from, rng_states
 from .frame import CheckpointError, Frame
 from .redrawing import drawn_from, drawn_since
-from .reentrant import CheckpointFunction, run_reentrant
+from .reentrant import CheckpointFunction, check_backward_validity, detach_variable, run_reentrant
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import autograd
@@ -23,18 +23,33 @@ def run_reentrant(function: Callable[..., Any], preserve: bool, args: tuple[Any,
     return CheckpointFunction.apply(function, preserve, *args)
 
 
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``inputs`` with every tensor replaced by a leaf of the same memory that requires grad where the tensor does.
+
+    :class:`RuntimeError` for anything but a tuple.
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}\n"
+            "put what you have into one: detach_variable((x,))"
+        )
+    return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn when no tensor among ``inputs`` requires grad: a re-entrant checkpoint of them gives no gradients then."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        text = "None of the inputs have requires_grad=True. Gradients will be None"
+        warnings.warn(text, UserWarning, stacklevel=user_stacklevel())
+
+
 class CheckpointFunction(Function):
     """The node of a checkpointed call; its inputs are the function, whether to preserve random numbers, the arguments."""
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         """Run ``function`` without recording; of the arguments the tensors are saved."""
-        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None",
-                UserWarning,
-                stacklevel=user_stacklevel(),
-            )
+        check_backward_validity(args)
         ctx.function = function
         ctx.state = rng_states() if preserve else None  # no tensor: it is none that the function keeps
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -58,7 +73,8 @@ class CheckpointFunction(Function):
             )
         arguments = list(ctx.others)
         for place, t in zip(ctx.places, ctx.saved_tensors, strict=True):
-            arguments[place] = t.detach().requires_grad_(t.requires_grad)
+            arguments[place] = t
+        arguments = list(detach_variable(tuple(arguments)))
         log = OpLog(table_only=True)
         with drawing_from(ctx.state), enable_grad(), logging(log):
             outputs = ctx.function(*arguments)

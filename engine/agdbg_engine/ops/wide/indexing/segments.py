@@ -1,4 +1,4 @@
-"""Reductions of consecutive pieces of a dimension, whose lengths are given: made of the ops that add and reduce slices."""
+"""Reductions of consecutive pieces of a dimension, whose lengths are given, by the formulas of what adds and reduces slices."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from ....device import array_module
 from ....dtype import scalar_type
 from ....several import at_home
 from ....tensor import Tensor, wrap
-from ...elementwise import where
+from ... import formulas, kernels
 from ...explain import shape_error
-from ...shape import narrow, one_dim, reshape
-from ..declare import public
-from . import index_ops, scatter_reduce
+from ...shape import one_dim
+from ..declare import formula, op, public
 from .reading import seen
 
 _START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
@@ -49,15 +48,10 @@ def segment_reduce(
     if given.dtype.kind not in "iu":
         kind = scalar_type(given.dtype)
         raise NotImplementedError(f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{kind}'")
-    n, table = data.shape[axis], given._a.reshape(-1, given.shape[-1]).astype(np.int64)
-    if offsets is None:
-        if not unsafe:
-            _check_lengths(table, n)
-        table = np.concatenate([table[:, :1] * 0, table.cumsum(-1)], -1)
-    pieces = table.shape[1] - 1
-    rows = reshape(data, (len(table) * n, -1)) if data.numel() else data
-    out = _reduced(rows, table, n, reduce, initial, offsets is None and not unsafe)
-    return reshape(out, (*data.shape[:axis], pieces, *data.shape[axis + 1 :]))
+    if offsets is None and not unsafe:
+        _check_lengths(given._a.reshape(-1, given.shape[-1]).astype(np.int64), data.shape[axis])
+    out: Tensor = _SEGMENT_REDUCE(data, reduce, lengths if offsets is None else None, offsets, axis, unsafe, initial)
+    return out
 
 
 def _check_lengths(table: Any, n: int) -> None:
@@ -69,48 +63,162 @@ def _check_lengths(table: Any, n: int) -> None:
         )
 
 
-def _reduced(rows: Tensor, table: Any, n: int, reduce: str, initial: Any, all_inside: bool) -> Tensor:
-    """``rows`` (tables * n, inner) reduced to (tables * pieces, inner) by the ``table`` of offsets.
+class _Pieces:
+    """Which piece each row is of: data as (tables * n, inner), the result as (tables * pieces, inner).
 
-    Unless they are ``all_inside``, rows may lie outside of the pieces. On a device, where nobody looks, those are reduced to a
-    piece more, which is left out.
+    Unless ``lengths`` were checked, rows may lie outside of the pieces: they are left out. On a device, where nobody looks, those
+    are of a piece more, which is left out of the result.
     """
-    xp = array_module(table)
-    before = xp.arange(len(table))[:, None] * (n + 1)
-    at = xp.arange(n)[None]
-    count = table.shape[0] * (table.shape[1] - 1)
-    if all_inside and on_host(table):
-        piece = np.repeat(np.arange(count), (table[:, 1:] - table[:, :-1]).reshape(-1))
-    else:
-        piece = xp.searchsorted((table[:, 1:] + before).reshape(-1), (at + before).reshape(-1), "right")
-    more = 0
-    if not all_inside:
+
+    def __init__(self, F: Any, shape: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> None:
+        self.F = F
+        given = lengths if offsets is None else offsets
+        given = given._a if isinstance(given, Tensor) else given
+        table = given.reshape(math.prod(given.shape[:-1]), given.shape[-1]).astype(np.int64)
+        if offsets is None:
+            table = np.concatenate([np.zeros_like(table, shape=(len(table), 1)), table.cumsum(-1)], -1)
+        n, tables, pieces = shape[axis], len(table), table.shape[1] - 1
+        self.shape = (tables * n, math.prod(shape[axis + 1 :]))
+        self.result_shape = (*shape[:axis], pieces, *shape[axis + 1 :])
+        self.count, self.more = tables * pieces, 0
+        self.sizes = (table[:, 1:] - table[:, :-1]).reshape(-1, 1)
+        xp = array_module(table)
+        at, before = xp.arange(n)[None], xp.arange(tables)[:, None] * (n + 1)
+        all_inside = offsets is None and not unsafe
+        self.chosen = None
+        if all_inside and on_host(table):
+            self.index = np.repeat(np.arange(self.count), self.sizes[:, 0])
+            return
+        self.index = xp.searchsorted((table[:, 1:] + before).reshape(-1), (at + before).reshape(-1), "right")
+        if all_inside:
+            return
         inside = ((at >= table[:, :1]) & (at < table[:, -1:])).reshape(-1)
-        if on_host(table):
-            chosen = inside.nonzero()[0]
-            piece = piece[chosen]
-            rows = rows if len(chosen) == len(inside) else index_ops.index_select(rows, 0, wrap(chosen))
-        else:
-            piece, more = np.where(inside, piece, count), 1
-    out = _joined(rows, wrap(piece), count + more, reduce, initial)
-    out = narrow(out, 0, 0, count) if more else out
-    if reduce != "mean":
-        return out
-    sizes = (table[:, 1:] - table[:, :-1]).reshape(-1, *(1,) * (rows.ndim - 1))
-    empty = math.nan if initial is None else float(initial)
-    return where(wrap(sizes == 0), empty, out / wrap(np.maximum(sizes, 1).astype(rows.dtype)))
+        if not on_host(table):
+            self.index, self.more = np.where(inside, self.index, self.count), 1
+        elif not inside.all():
+            self.chosen = inside.nonzero()[0]
+            self.index = self.index[self.chosen]
+
+    def of(self, buffer: Any) -> Any:
+        """``buffer`` for the functions of ``F``."""
+        return buffer if self.F is kernels else wrap(buffer)
+
+    def rows(self, data: Any) -> Any:
+        """The rows of ``data`` that are of a piece."""
+        rows = self.F.reshape(data, self.shape)
+        return rows if self.chosen is None else self.F.index_select(rows, 0, self.of(self.chosen))
+
+    def back(self, rows: Any) -> Any:
+        """``rows``, and zeros for those that are of no piece."""
+        if self.chosen is None:
+            return rows
+        return self.F.index_add(self.F.zeros_of(self.shape, rows), 0, self.of(self.chosen), rows, 1)
+
+    def start(self, rows: Any, value: float) -> Any:
+        """What rows are joined to."""
+        like = rows._a if isinstance(rows, Tensor) else rows
+        return self.of(np.full_like(like, value, shape=(self.count + self.more, self.shape[1])))
+
+    def seen(self, joined: Any) -> Any:
+        """``joined`` as the result."""
+        return self.F.reshape(joined[: self.count] if self.more else joined, self.result_shape)
+
+    def spread(self, result: Any) -> Any:
+        """What is of the form of the ``result``, and zeros for the piece more, as rows."""
+        joined = self.F.reshape(result, (self.count, self.shape[1]))
+        return self.F.constant_pad_raw(joined, (0, 0, 0, 1), 0) if self.more else joined
+
+    def shares(self, dtype: Any) -> Any:
+        """By how much a mean divides the sum of a piece."""
+        return self.of(self.of_pieces(np.maximum(self.sizes, 1).astype(dtype)))
+
+    def of_pieces(self, column: Any) -> Any:
+        """A ``column`` of values for the pieces, with one for the piece more."""
+        return np.concatenate([column, np.ones_like(column, shape=(1, 1))]) if self.more else column
 
 
-def _joined(rows: Tensor, index: Tensor, count: int, reduce: str, initial: Any) -> Tensor:
-    """``rows`` reduced to ``count`` by ``index``, for means added up."""
+_HOW = {"prod": ("index", "prod"), "max": ("piece", "amax"), "min": ("piece", "amin")}
+"""By which rule and reduction of slices pieces are reduced."""
+
+
+def _joined(by: _Pieces, rows: Any, reduce: str, initial: Any) -> tuple[Any, Any]:
+    """``rows`` reduced by piece, for means added up, and what they were joined to; ``initial`` is in no extreme."""
     first = _START[reduce] if initial is None or reduce in ("max", "min") else float(initial)
-    start = wrap(np.full_like(rows._a, first, shape=(count, *rows.shape[1:])))
-    if reduce == "prod":
-        return scatter_reduce.index_reduce(start, 0, index, rows, "prod")
-    if reduce in ("max", "min"):
-        out = scatter_reduce.BY_PIECE(start, 0, index, rows, "a" + reduce, True)
-        if initial is None:
-            return out
-        beyond = out < initial if reduce == "max" else out > initial
-        return where(beyond, float(initial), out)
-    return index_ops.index_add(start, 0, index, rows)
+    start, index = by.start(rows, first), by.of(by.index)
+    if reduce not in _HOW:
+        return by.F.index_add(start, 0, index, rows, 1), start
+    how, name = _HOW[reduce]
+    op_of_slices = by.F.index_reduce if how == "index" else by.F.extreme_of_pieces
+    return op_of_slices(start, 0, index, rows, name, True), start
+
+
+def _beyond(joined: Any, reduce: str, initial: Any) -> Any:
+    """Where ``initial`` is the extreme."""
+    return joined < initial if reduce == "max" else joined > initial
+
+
+def _value(data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, unsafe: bool, initial: Any) -> Any:
+    by = _Pieces(kernels, data.shape, lengths, offsets, axis, unsafe)
+    out, _ = _joined(by, by.rows(data), reduce, initial)
+    if reduce in ("max", "min") and initial is not None:
+        out = np.where(_beyond(out, reduce, initial), float(initial), out)
+    if reduce == "mean":
+        empty = math.nan if initial is None else float(initial)
+        out = np.where(by.of_pieces(by.sizes == 0), empty, out / by.shares(data.dtype))
+    return by.seen(out)
+
+
+def _reduced_rows(by: _Pieces, data: Any, reduce: str, initial: Any, result: Any) -> tuple[Any, ...]:
+    """The last arguments of the formulas of slices: what rows are reduced into where, and what comes of it, ``initial`` apart."""
+    rows = by.rows(data)
+    joined, start = _joined(by, rows, reduce, initial) if initial is not None or by.more else (by.spread(result), None)
+    if start is None:
+        start = by.start(rows, _START[reduce])
+    how, name = _HOW[reduce]
+    return how, start, 0, by.of(by.index), rows, name, True, joined
+
+
+@formula
+def segment_reduce_grad(
+    F: Any, g: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, unsafe: bool, initial: Any, result: Any
+) -> Any:  # fmt: skip
+    """Gradient of ``data``."""
+    by = _Pieces(F, data.shape, lengths, offsets, axis, unsafe)
+    g = by.spread(g)
+    if reduce in _HOW:
+        parts = _reduced_rows(by, data, reduce, initial, result)
+        if reduce != "prod" and initial is not None:
+            g = F.masked_fill(g, _beyond(parts[-1], reduce, initial), 0.0)
+        out = formulas.reduce_source_grad(F, g, *parts)  # type: ignore[attr-defined]  # declared in scatter_reduce
+    else:
+        if reduce == "mean":
+            g = g / by.shares(g.dtype)
+        out = F.index_select(g, 0, by.of(by.index))
+    return F.reshape(by.back(out), tuple(data.shape))
+
+
+@formula
+def segment_reduce_tangent(
+    F: Any, t: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, unsafe: bool, initial: Any, result: Any
+) -> Any:  # fmt: skip
+    """Tangent of the result."""
+    by = _Pieces(F, data.shape, lengths, offsets, axis, unsafe)
+    t = by.rows(t)
+    if reduce in _HOW:
+        parts = _reduced_rows(by, data, reduce, initial, result)
+        out = formulas.reduce_tangent(F, by.start(t, 0), t, *parts)  # type: ignore[attr-defined]  # declared in scatter_reduce
+        if reduce != "prod" and initial is not None:
+            out = F.masked_fill(out, _beyond(parts[-1], reduce, initial), 0.0)
+    else:
+        out = F.index_add(by.start(t, 0), 0, by.of(by.index), t, 1)
+        if reduce == "mean":
+            out = out / by.shares(t.dtype)
+    return by.seen(out)
+
+
+_ARGUMENTS = "data, reduce, lengths, offsets, axis, unsafe, initial, result"
+_SEGMENT_REDUCE = op(
+    "segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial)", "SegmentReduceBackward0", value=_value,
+    data=f"segment_reduce_grad(g, {_ARGUMENTS})", lengths=None, offsets=None,
+    jvp=f"segment_reduce_tangent(data_t, {_ARGUMENTS})",
+)  # fmt: skip
