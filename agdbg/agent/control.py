@@ -77,10 +77,14 @@ class EventStop(Rule):
 
 @dataclass(frozen=True)
 class WatchStop(Rule):
-    """Stop where memory is written to: that of the tensors called ``name``, a pattern, or else that of number ``storage``."""
+    """Stop where memory is written to: that of the tensors called ``name``, a pattern, or else that of number ``storage``.
+
+    ``label`` is what a person called that memory, be it in an earlier run.
+    """
 
     name: str = ""
     storage: int = 0
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,13 @@ from agdbg.protocol.address import unreachable
 from agdbg.protocol.errors import Disconnected
 from agdbg.protocol.messages import event
 from agdbg.protocol.wire import Decoder, ProtocolError, encode
+from agdbg.tell import tell
 
 _PIECE = 1 << 16
 _LOST = (
     "the debugger's hub is gone, and with it this session; the program runs on, and its trace keeps what was recorded\n"
 )
+_REFUSED = "the connection is closed, since what came in cannot be told apart into messages"
 
 
 class Bridge:
@@ -34,6 +36,7 @@ class Bridge:
         self._seq = 0
         self._is_over = False
         self._client_left = False
+        self._refused = ""
 
     @classmethod
     def to(cls, path: str) -> "Bridge":
@@ -61,7 +64,10 @@ class Bridge:
             self._to_client(given)
             if self._is_over or self._client_left:
                 return status.OK
-            write_all(given, apology(self._seq + 1, _LOST))
+            write_all(given, apology(self._seq + 1, self._refused or _LOST))
+            if self._refused:
+                tell(f"error: {self._refused}")
+                return status.BAD_INPUT
         except OSError:  # the client reads no more: it is gone, and the hub gets to know by the end of the connection
             return status.OK
         finally:
@@ -103,6 +109,8 @@ class Bridge:
 
     def _note(self, message: dict[str, Any]) -> None:
         self._seq = int(message.get("seq") or 0)
+        is_refused = message.get("type") == "response" and not message.get("request_seq")
+        self._refused = f"{_REFUSED}: {message.get('message')}" if is_refused else ""
         if message.get("event") == "terminated":
             self._is_over = True
         if message.get("command") == "disconnect" and message.get("success"):

@@ -14,6 +14,7 @@ from agdbg.diagnose.given_names import given_name
 from agdbg.diagnose.layers import model_ran
 from agdbg.diagnose.leaf_fates import LeafFate, fates
 from agdbg.diagnose.leaves import Leaves
+from agdbg.diagnose.lost_leaf import makes_leaf_at
 from agdbg.diagnose.mends import CUT_WORDS, OTHERWISE, mend_of
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
@@ -63,7 +64,7 @@ def _is_wrong(case: Case, leaves: Leaves, fate: LeafFate) -> bool:
     if fate.how == "refused":
         return True
     if fate.how == "cut":
-        return fate.cut is not None and not _is_for_show(fate, fate.cut)
+        return fate.cut is not None and not _is_for_show(fate, fate.cut) and not _begins_anew(leaves, fate, fate.cut)
     return bool(fate.leaf.name) and fate.how in ("unused", "idle", "reentrant") and model_ran(case, fate.leaf.layer)
 
 
@@ -72,6 +73,14 @@ def _is_for_show(fate: LeafFate, cut: CutFact) -> bool:
     if fate.leaf.name:
         return cut.op.name == "no_grad"
     return (cut.op.name in ("item", "numpy") or goes_to_numpy(cut.site)) and not is_rewrapped(cut.site)
+
+
+def _begins_anew(leaves: Leaves, fate: LeafFate, cut: CutFact) -> bool:
+    """Whether a leaf without a name gave its values to one with a gradient: ``Parameter((Parameter(t) * 0.1).detach())``."""
+    if fate.user is None or not makes_leaf_at(fate.user.site):
+        return False
+    made = any(each.storage == cut.storage and leaves.has_gradient(each) for each in leaves.all)
+    return made or is_rewrapped(cut.site)  # .data has a version of its own, and so another storage
 
 
 def _groups(fates: list[LeafFate]) -> list[list[LeafFate]]:

@@ -47,6 +47,9 @@ class Watches:
         """Watch these from now on."""
         if stops == self._stops:
             return
+        for stop in stops:
+            if stop.storage and stop.label:
+                self._names.give(stop.storage, stop.label)
         self._by_names = any(stop.name for stop in stops)
         self._stops, self._named, self._names_known = stops, {}, -1
         for memory in self._asked.values():

@@ -109,4 +109,4 @@ class DataBreakpoint(Breakpoint):
         """As the program is told of it."""
         number = storage_number(self.data)
         name = "" if number else self.data.removeprefix("name:")
-        return WatchStop(self.id, name=name, storage=number, **self.rule.as_fields())
+        return WatchStop(self.id, name=name, storage=number, label=self.label, **self.rule.as_fields())

@@ -21,6 +21,14 @@ _GATHERED = 1 << 14
 _PIECE = 1 << 16
 
 
+class Unreadable(dict[str, Any]):
+    """Stands for a request whose body is no JSON object; ``problem`` says what is wrong with it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(type="request")
+        self.problem = problem
+
+
 class Connection:
     """Sends and receives the messages of one client.
 
@@ -55,7 +63,7 @@ class Connection:
         self.on_drained: Callable[[Connection], object] = lambda client: None
         self._socket, self._loop = connection, loop
         self._on_message, self._on_broken, self._on_gone = on_message, on_broken, on_gone
-        self._decoder = Decoder()
+        self._decoder = Decoder(Unreadable)
         self._gathered: list[bytes] = []  # what goes out together
         self._unsent: deque[memoryview] = deque()
         self.unsent = 0

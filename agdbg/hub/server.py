@@ -11,7 +11,7 @@ from agdbg.errors import InputError
 from agdbg.hub import listening
 from agdbg.hub.agents import AgentLink
 from agdbg.hub.call import HANDLERS, Call
-from agdbg.hub.connection import Connection
+from agdbg.hub.connection import Connection, Unreadable
 from agdbg.hub.in_control import MOVES
 from agdbg.hub.log import log, log_error
 from agdbg.hub.loop import Loop
@@ -197,6 +197,9 @@ class Server:
 
     def _asked(self, client: Connection, message: dict[str, Any]) -> None:
         """Answer a request, whatever it is."""
+        if isinstance(message, Unreadable):
+            _refuse_message(client, message.problem)
+            return
         try:
             request = check_request(message)
         except ProtocolError as error:
@@ -243,6 +246,14 @@ class Server:
                 raise PermissionError(f"{command}: the token is not the one that this hub has printed at its start")
             client.trusted = True
             client.on_trusted()
+
+
+def _refuse_message(client: Connection, problem: str) -> None:
+    """A message cannot be read: say so, and go on with the next one; a stranger is not listened to any longer."""
+    if not client.trusted:
+        _refuse_stream(client, problem)
+        return
+    client.send(failure(client.next_seq(), _as_request({}), problem))
 
 
 def _refuse_stream(client: Connection, problem: str) -> None:

@@ -2,10 +2,11 @@
 
 Both directions are on the way from one stop to the next, so a small message costs a few microseconds. A decoder
 takes the stream in pieces of any size. A peer that breaks the framing cannot be understood from there on, so an
-error is final.
+error is final. Of a body that is no JSON object the end is known: whoever wants to goes on with the next message.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from agdbg.json_text import reader, writer
@@ -40,9 +41,15 @@ def encode(message: Any) -> bytes:
 
 
 class Decoder:
-    """Takes the bytes of one connection, in pieces of any size, and gives its messages."""
+    """Takes the bytes of one connection, in pieces of any size, and gives its messages.
 
-    def __init__(self) -> None:
+    Args:
+        unreadable: makes what is given in place of a message whose body is no JSON object, of what is wrong with it; None:
+            such a body ends the stream.
+    """
+
+    def __init__(self, unreadable: Callable[[str], dict[str, Any]] | None = None) -> None:
+        self._unreadable = unreadable
         self._buffer = bytearray()
         self._length = -1  # of the body that the buffer starts with, or -1: it starts with a header
         self._header = 0  # bytes of the header that was taken off the buffer before that body
@@ -73,15 +80,22 @@ class Decoder:
             data = data if self._buffer or self._length >= 0 else self._whole(data, messages)
             self._buffer += data
             while self._buffer and (body := self._take()) is not None:
-                messages.append(_parse(body))
+                messages.append(self._read(body))
         except ProtocolError as error:
             self._error = str(error)
             self._buffer.clear()
             raise ProtocolError(self._error, messages) from error.__cause__
         return messages
 
-    @staticmethod
-    def _whole(data: bytes, messages: list[dict[str, Any]]) -> bytes:
+    def _read(self, body: bytes | bytearray) -> dict[str, Any]:
+        try:
+            return _parse(body)
+        except ProtocolError as error:
+            if self._unreadable is None:
+                raise
+            return self._unreadable(str(error))
+
+    def _whole(self, data: bytes, messages: list[dict[str, Any]]) -> bytes:
         """Take messages off a piece that begins with one, as far as they are whole in it: nothing is copied that need not wait."""
         at, total = 0, len(data)
         while (header := _USUAL(data, at)) is not None:
@@ -90,7 +104,7 @@ class Decoder:
             if end > total:
                 break
             at = end
-            messages.append(_parse(data[start:end]))
+            messages.append(self._read(data[start:end]))
         return data[at:]
 
     def _take(self) -> bytearray | None:

@@ -51,6 +51,18 @@ def test_conditions_and_ignore_counts(console_stage):
     assert console.do("info breakpoints").splitlines()[-1].endswith("in backward  ignores 2")
 
 
+def test_watched_memory_keeps_its_name_when_the_program_starts_anew(console_stage):
+    console = console_stage.console(
+        "import agdbg_engine as ag\nw = ag.ones(2, requires_grad=True)\n(w * 2).sum().backward()\nw.data.mul_(3)\nw.detach().add_(1)\n"
+    )
+    console.do("start", "watch w")
+    assert "line 5: add_ wrote to w: version 0 to 1" in console.do("continue")
+    console.do("restart")
+    while "add_ wrote" not in (told := console.do("continue")):
+        assert "has ended" not in told
+    assert "line 5: add_ wrote to w: version 0 to 1" in told
+
+
 def test_a_temporary_one_stops_once(console_stage):
     console = console_stage.console(SMALL)
     assert console.do("tbreak mul") == "1  mul  temporary"

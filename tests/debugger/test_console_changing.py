@@ -82,6 +82,7 @@ def test_a_replaced_saved_tensor_holds_for_one_run_of_a_pass_that_keeps_its_grap
     [
         ("set", "set what"),
         ("set grad[0]", "set what"),
+        ("set grad", r"write set grad = EXPRESSION \(grads\[1\] where several come in\)"),
         ("set grads[4] = 1", "output 4: node 3 has 1 outputs"),
         ("set saved[2] = 1", "there is no saved tensor 2; there are: 0 self, 1 other"),
         ("set saved.nothing = 1", "there is no saved tensor 'nothing'"),

@@ -269,6 +269,26 @@ def test_goto_where_nothing_ran_since_is_where_the_program_stands_and_says_so(co
     assert console.do("goto 0").startswith("in the recording: SumBackward0")
 
 
+def test_goto_without_an_event_returns_to_the_program(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start", "next 3", "goto 0")
+    assert console.do("goto").startswith("before AccumulateGrad, node 4 of 5")
+    assert console.do("next").startswith("before AccumulateGrad, node 5 of 5")
+    opened = console_stage.console(SMALL, trace="trace")
+    opened.do("run")
+    with pytest.raises(CommandError, match="no program runs here that would stand somewhere"):
+        console_stage.opened(console_stage.directory / "trace").do("goto")
+
+
+def test_a_value_that_is_asked_for_in_the_recording_is_that_of_the_stop_and_says_so(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start", "next 2")
+    assert "where the program stands" not in console.do("p grad")
+    console.do("goto 0")
+    told = console.do("p grad")
+    assert "this is the value where the program stands, not in the recording: before MulBackward0, node 3 of 5" in told
+
+
 def test_goto_what_is_not_there(console_stage):
     console = console_stage.console(SMALL)
     console.do("start")

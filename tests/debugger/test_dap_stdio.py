@@ -200,8 +200,10 @@ def test_a_killed_hub_is_told_and_the_program_goes_on(start, tmp_path):
 def test_a_client_that_talks_nonsense_is_cut_off_with_a_reason(start):
     editor = start()
     editor.write(b"GET / HTTP/1.1\r\n\r\n")
-    messages, _ = editor.rest()
+    messages, status = editor.rest()
     assert "Content-Length" in messages[0]["message"]
+    assert "the connection is closed, since what came in cannot be told apart" in messages[1]["body"]["output"]
+    assert (messages[2]["event"], status) == ("terminated", 2)
 
 
 def test_a_client_that_dies_within_a_message(start):

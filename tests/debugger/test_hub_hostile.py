@@ -120,6 +120,18 @@ def test_a_malformed_request_is_answered_in_words(hub, message, told):
     raw.close()
 
 
+@pytest.mark.parametrize("body", [b'{"seq": 2, nonsense', b"\xff\xfe", b"[1, 2]", b"", b"[" * 100_000, b'{"seq": NaN}'])
+def test_a_body_that_is_no_json_object_is_answered_and_the_next_message_too(hub, body):
+    raw = connected(hub)
+    asked = wire.encode({"seq": 7, "type": "request", "command": "threads"})
+    raw.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) + asked)
+    refused, answered = answers(raw, 2)
+    assert (refused["request_seq"], refused["success"]) == (0, False)
+    assert refused["message"].startswith("the body of a message is")
+    assert (answered["request_seq"], answered["success"]) == (7, True)
+    raw.close()
+
+
 def test_a_stream_that_cannot_be_understood_is_closed_with_a_reason(hub):
     raw = connected(hub)
     raw.sendall(b"GET / HTTP/1.1\r\n\r\n")

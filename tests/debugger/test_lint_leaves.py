@@ -408,6 +408,26 @@ def test_an_optimizer_with_the_parameters_themselves_is_right(linted):
     assert linted(COPIED.replace("COPIES", "p")).lints == []
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "w = (nn.Parameter(ag.randn(3)) * 0.1).detach().requires_grad_()",
+        "w = (nn.Parameter(ag.randn(3)) * 0.1).detach()\nw.requires_grad_()",
+        "w = nn.Parameter((nn.Parameter(ag.randn(3)) * 0.1).detach())",
+        "w = nn.Parameter((ag.randn(3, requires_grad=True) * 0.1).data)",
+    ],
+)
+def test_a_leaf_without_a_name_that_gave_its_values_to_another_is_no_fault(linted, made):
+    assert linted(f"{made}\n(w * w).sum().backward()\nassert w.grad is not None").lints == []
+
+
+def test_a_leaf_without_a_name_that_is_cut_off_is_one(linted, lines_of):
+    found = linted(
+        "w = (nn.Parameter(ag.randn(3)) * 0.1).detach()\nb = ag.zeros(3, requires_grad=True)\n(w + b).sum().backward()"
+    )
+    assert lines_of(found.only("no-gradient"), "cut") == [2]
+
+
 PLAIN = """
 class Scale(nn.Module):
     def __init__(self):

@@ -14,14 +14,15 @@ _OURS = re.compile(r"(grads?|saved)\b\s*([\[.].*)?")
 _EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 
 
-@command("set", arguments="grads[N] | saved[N] | NAME = EXPRESSION", group=_GROUP)
+@command("set", arguments="grad | grads[N] | saved[N] | NAME = EXPRESSION", group=_GROUP)
 def set_value(console: "Console", rest: str) -> Reply:
     """Replace an incoming gradient, a saved tensor for the next run, or a variable of the program, by the value of Python."""
     found = _EQUALS.search(rest)
     target, value = (rest[: found.start()].strip(), rest[found.end() :].strip()) if found else (rest, "")
     if not target or not value:
         raise CommandError(
-            "set what? write set grads[0] = EXPRESSION, set saved[0] = EXPRESSION or set NAME = EXPRESSION"
+            "set what? write set grad = EXPRESSION (grads[1] where several come in), set saved[0] = EXPRESSION or "
+            "set NAME = EXPRESSION"
         )
     if _OURS.fullmatch(target):
         made = console.ask("setExpression", expression=target, value=value, frameId=console.frames()[0]["id"])

@@ -110,9 +110,11 @@ def reverse(console: "Console", rest: str) -> Reply:
     return console.move("reverseContinue", force=force)
 
 
-@command("goto", arguments="EVENT", group=_GROUP)
+@command("goto", arguments="[EVENT]", group=_GROUP)
 def goto(console: "Console", rest: str) -> Reply:
-    """Look at the recording as it was at an event, by its number in events; the program stays where it is."""
+    """Look at the recording as it was at an event, by its number in events; without one, where the program stands."""
+    if not rest:
+        return console.move("agdbg/goto")
     return console.move("agdbg/goto", event=number(rest, "number of an event"))
 
 

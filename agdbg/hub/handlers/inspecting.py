@@ -92,12 +92,17 @@ def evaluate(call: Call) -> Body:
     session, arguments = call.session, call.arguments
     session.program()
     number, frame = _frame_to_evaluate_in(session, arguments.get("frameId"))
-    _, link, _ = session.stops.threads.standing(number)
+    _, link, stop = session.stops.threads.standing(number)
+    elsewhere = session.stops.cursor_of(number) is not None and arguments.get("context", "repl") == "repl"
 
     def answered(body: dict[str, Any], error: AgentRefused | None) -> None:
         if error is not None:
             call.fail_with(error)
             return
+        if elsewhere:
+            call.note(
+                f"this is the value where the program stands, not in the recording: {stop.get('description', '')}"
+            )
         for note in body.get("notes") or []:
             call.note(str(note))
         call.ok(
