@@ -66,8 +66,8 @@ class ViewMeta:
         self.creation = creation
         self.left = False
         """Whether the view was given memory that is not its base's: what is written to one does not reach the other any more."""
-        self.moved = False
-        """Whether it was given another part of its base's memory, which its view function does not lead to."""
+        self.moved: bool = parent is not None and parent.moved
+        """Whether it, or what it was made from, was given another part of its base's memory: its view function leads elsewhere."""
         self.place: tuple[Any, ...] | None = None
         """Where its own part of its base's memory is, once it was given other memory."""
         self.turns = 0 if base._meta is None else len(base._meta.turned)
@@ -204,6 +204,8 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
     if not mode.grad:
         creation = CreationMeta.INFERENCE_MODE if mode.inference else CreationMeta.NO_GRAD_MODE
     parent = source._meta.view if source._meta is not None else None
+    if parent is not None and parent.left:
+        parent = None
     if parent is not None and (creation is CreationMeta.DEFAULT or parent.creation is CreationMeta.INFERENCE_MODE):
         creation = parent.creation
     meta = out._meta = AutogradMeta()

@@ -244,3 +244,34 @@ def test_a_view_of_another_part_of_its_base_is_not_written():
         v.mul_(3)
     assert v.tolist() == [0.5, 0.7]
     assert ag.autograd.grad(y.sum(), x)[0].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("written", ["view", "view of it", "base"])
+def test_views_of_a_view_that_has_left_its_base_are_views_of_it(written):
+    x, y, v = parted(lambda y, v: v.detach().clone())
+    w = v[:1]
+    {"view": v, "view of it": w, "base": y}[written].mul_(10)
+    assert w._base is v
+    of_y, of_v, of_w = (ag.autograd.grad(t.sum(), x, retain_graph=True)[0].tolist() for t in (y, v, w))
+    assert of_y == ([10, 10, 10] if written == "base" else [1, 1, 1])
+    assert of_v == {"view": [0, 10, 10], "view of it": [0, 10, 1], "base": [0, 1, 1]}[written]
+    assert of_w == [0, 1 if written == "base" else 10, 0]
+
+
+def test_a_view_of_a_view_of_another_part_is_not_written_either():
+    _x, y, v = parted(lambda y, v: y.data[:2])
+    with pytest.raises(RuntimeError, match="another part of the memory of its base"):
+        v[:1].mul_(3)
+    assert y.tolist() == [0.5, 0.7, 0.9]
+
+
+def test_a_view_made_before_its_parent_left_is_one_of_the_base_still():
+    x = ag.tensor([0.5, 0.7, 0.9], dtype=ag.float64, requires_grad=True)
+    y = x * 1
+    v = y[1:]
+    w = v[:1]
+    v.data = v.detach().clone()
+    w.mul_(3)
+    assert w._base is y
+    of = (ag.autograd.grad(t.sum(), x, retain_graph=True)[0].tolist() for t in (y, v, w))
+    assert list(of) == [[1, 3, 1], [0, 1, 1], [0, 3, 0]]
