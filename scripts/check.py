@@ -18,6 +18,12 @@ import command
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+#: A worker has half a gigabyte, and so there are not as many as a big machine has cores.
+_ENGINE_WORKERS = str(min(max(_CORES, 2), 8))
+#: One of the debugger's waits for the programs that it starts, and so there are more of them than cores.
+_DEBUGGER_WORKERS = str(min(max(_CORES + 2, 4), 10))
+
 # import-linter has no `python -m` form; this is what its `lint-imports` script runs.
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
@@ -28,9 +34,19 @@ STEPS: dict[str, list[str]] = {
     "contracts": [PYTHON, "-c", LINT_IMPORTS],
     "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
-    "test-engine": [PYTHON, "-m", "pytest", "-n", "2", "tests/engine", "tests/ops", "tests/gpu"],
-    # a worker waits for the programs that it starts, and so there are more of them than cores; who is done early helps others
-    "test-debugger": [PYTHON, "-m", "pytest", "-n", "4", "--dist", "worksteal", "tests/debugger", "tests/ui"],
+    "test-engine": [PYTHON, "-m", "pytest", "-n", _ENGINE_WORKERS, "tests/engine", "tests/ops", "tests/gpu"],
+    # who is done early helps others
+    "test-debugger": [
+        PYTHON,
+        "-m",
+        "pytest",
+        "-n",
+        _DEBUGGER_WORKERS,
+        "--dist",
+        "worksteal",
+        "tests/debugger",
+        "tests/ui",
+    ],
     "sizes": [PYTHON, "scripts/sizes.py"],
 }
 

@@ -1,19 +1,25 @@
 """Hubs for tests that are not about how a hub starts: forked from one process that has imported it, which is most of a start.
 
-Run as a program it is that process: it gets descriptors over the socket that it inherits, and forks a hub for each request.
+That process runs :func:`serve`: it gets descriptors over the socket that it inherits, and forks a hub for each request. Each hub
+has a process beside it that becomes its first program (forked_program.py).
 """
 
+import gc
+import importlib.util
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from agdbg.hub.starting import HubAddress
 
 _LIMIT = 1 << 20  # bytes of an environment
+#: Leaves no name in ``__main__``, which will be that of programs.
+_SERVE = "exec(__import__('runpy').run_path({path!r})['serve']({number}), globals())"
 
 
 class HubNursery:
@@ -23,7 +29,7 @@ class HubNursery:
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._alive, self._lifeline = os.pipe()  # nothing is written: hubs that serve nothing end when this process has
         with theirs:
-            words = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
+            words = [sys.executable, "-c", _SERVE.format(path=str(Path(__file__).resolve()), number=theirs.fileno())]
             self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], start_new_session=True)
 
     def start_hub(self):
@@ -44,37 +50,61 @@ class HubNursery:
         os.close(self._lifeline)
 
 
-def _serve(requests):
-    """Fork a hub for each request; when there are no more, this process ends."""
-    from agdbg.hub.__main__ import main
+def serve(number):
+    """Fork a hub for each request; when there are no more, this process ends.
 
+    Returns:
+        The code that is left to be run: in this process, in each hub and in each program.
+    """
+    requests = socket.socket(fileno=number)
+    programs = _beside("forked_program")
+    imported = programs.Imported()
+    import_module("agdbg.hub.__main__")
+    gc.collect()
+    gc.freeze()  # what is frozen is not written to by collections, and stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # whatever becomes of a hub, nobody waits for it here
     while True:
         request, descriptors, _, _ = socket.recv_fds(requests, _LIMIT, 2)
         if not request:
-            return 0
+            return ""
         if os.fork() == 0:
             requests.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            return _begin(main, json.loads(request), *descriptors)
+            return _begun(programs, imported, json.loads(request), *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _begin(main, request, said, lifeline):
-    """What a new process does until it is a hub."""
+def _beside(name):
+    """A module that lies beside this file."""
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _begun(programs, imported, request, said, lifeline):
+    """What a new process does until it is a hub, or the program of one."""
     os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["directory"])
     nothing = os.open(os.devnull, os.O_RDWR)
-    for source, target in ((nothing, 0), (said, 1), (nothing, 2)):
-        os.dup2(source, target)
+    for stream in range(3):
+        os.dup2(nothing, stream)
     os.close(nothing)
+    becoming = None
+    try:
+        waiting = programs.Waiting(imported)
+    except programs.Becoming as child:
+        becoming = child
+    if becoming is not None:
+        os.close(said)
+        os.close(lifeline)
+        return becoming.become()
+    os.dup2(said, 1)
     os.close(said)
+    program = import_module("agdbg.hub.program")
+    program._spawned = waiting.instead_of(program._spawned)
     sys.argv = ["agdbg.hub", "--lifeline", str(lifeline)]
-    return main(sys.argv[1:])
-
-
-if __name__ == "__main__":
-    sys.exit(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    return "import sys; from agdbg.hub.__main__ import main; sys.exit(main(sys.argv[1:]))"

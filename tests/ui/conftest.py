@@ -31,6 +31,7 @@ def _load(name):
 fake_hub = _load("fake_hub")
 tmux = _load("tmux")
 idle = _load("idle")
+_load("textual_memo").install()
 _load("classes")
 _load("driving")
 _load("states")
