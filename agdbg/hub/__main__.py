@@ -21,6 +21,7 @@ from agdbg.hub.place import Runtime
 from agdbg.hub.server import Server
 from agdbg.protocol.address import place_of
 from agdbg.protocol.token import TOKEN_VARIABLE
+from agdbg.record.errors import reason_of
 
 #: Seconds after which a thread that computes lets the loop have its turn.
 _SWITCH_S = 0.0002
@@ -54,6 +55,9 @@ def _serve(runtime: Runtime, listen: tuple[str, int] | socket.socket | None, opt
         server = Server(runtime, listen, token if listen is not None else "", options.socket)
         if options.adopt is not None:
             adopt(server.session, json.loads(options.adopt))
+    except OSError as error:
+        print(f"agdbg: the hub cannot write to {runtime.directory}: {reason_of(error)}", file=sys.stderr)
+        return 2
     except InputError as error:
         print(f"agdbg: {error}", file=sys.stderr)
         return 2

@@ -15,7 +15,7 @@ from zlib import crc32
 from agdbg.record import children, elsewhere, lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.batch import sealed
-from agdbg.record.errors import TraceError
+from agdbg.record.errors import TraceError, reason_of
 from agdbg.record.format import HEADER, RECORD, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.metafile import describe_program, refuse_used, remove_meta, rewrite_meta, write_meta
 from agdbg.record.strings import StringTable
@@ -296,7 +296,7 @@ class Recorder:
         return max(self._written, self._records.written // RECORD_SIZE - 1)
 
     def _fail(self, error: Exception) -> None:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+        reason = reason_of(error)
         kept = f"{self.path} keeps {self._kept():,} records"
         if self._is_removed:
             kept = f"the program has removed {self.path}, and there is no other place to keep it"

@@ -56,9 +56,8 @@ def runs_as_under_python(programs, agdbg):
 def stopped_once(programs, agdbg, trace, reason):
     """One line says that recording stopped; what there was can be read, and says so too."""
     runs_as_under_python(programs, agdbg)
-    assert [line.split(";")[0] for line in agdbg.said if "recording stopped: " in line] == [
-        f"agdbg: recording stopped: {reason}"
-    ]
+    (said,) = [line.split(";")[0] for line in agdbg.said if "recording stopped: " in line]
+    assert said.startswith(f"agdbg: recording stopped: {reason}")
     facts = Facts(Trace.open(programs.directory / trace))
     assert 50 < len(facts.node_ids) < 1600 and facts.errors == []
     told = explained(programs, trace)
@@ -79,7 +78,17 @@ def test_a_file_that_may_not_grow(programs):
     programs.write({"p.py": PLAIN})
     command = programs.agdbg_command(["p.py"], options=["--trace", "t"])
     agdbg = programs.run(["sh", "-c", 'ulimit -f 64; exec "$@"', "sh", *command])
-    stopped_once(programs, agdbg, "t", "File too large")
+    stopped_once(programs, agdbg, "t", "File too large: this process may write files of")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs ulimit")
+def test_a_hub_that_may_not_write_its_file(programs):
+    programs.write({"p.py": PLAIN})
+    command = programs.agdbg_command(["p.py"], options=["--batch", "-x", "continue"])
+    agdbg = programs.run(["sh", "-c", 'ulimit -f 16; exec "$@"', "sh", *command])
+    assert agdbg.status == 2
+    assert "Traceback" not in "".join(agdbg.said)
+    assert "File too large: this process may write files of" in agdbg.said[1]
 
 
 @needs_mounts

@@ -103,7 +103,8 @@ def test_clients_are_told_while_the_program_goes_on_that_recording_has_stopped(t
     client.request("configurationDone")
     (trouble,) = client.wait_for("agdbg/troubled")["troubles"]
     assert trouble["kind"] == "stopped"
-    assert trouble["text"] == f"recording stopped: File too large; what came later is not in {tmp_path / 't'}"
+    reason = "File too large: this process may write files of 20,000 bytes at most (ulimit -f)"
+    assert trouble["text"] == f"recording stopped: {reason}; what came later is not in {tmp_path / 't'}"
     status = client.request("agdbg/status")
     assert (status["state"], status["troubles"]) == ("running", [trouble])
     assert client.request("agdbg/rows", start=0, count=1)["total"] > 5  # what was recorded is shown
