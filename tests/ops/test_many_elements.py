@@ -56,3 +56,21 @@ def test_gradient_of_rows_looked_up_many_times(rows, width):
     expected = np.zeros((rows, width))
     np.add.at(expected, index, g)
     np.testing.assert_allclose(weight.grad.numpy(), expected)
+
+
+ROWS = {
+    "softmax": lambda x: F.softmax(x, -1), "log_softmax": lambda x: F.log_softmax(x, 1), "amax": lambda x: x.amax(1),
+    "softmax, kept": lambda x: F.softmax(x.unsqueeze(0), 2)[0] * ag.arange(x.shape[1]) / x.shape[1],
+    "attention": lambda x: F.scaled_dot_product_attention(x, *[ag.ones(1, x.shape[1]).expand(20, -1) for _ in range(2)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("width", [1, 10, 100])
+def test_many_rows_as_few_at_a_time(name, width, special):
+    x = numbers(1, special)[: 100 * width].reshape(-1, width)
+    whole = outcome(ROWS[name], [x])
+    pieces = [outcome(ROWS[name], [x[i : i + 20]]) for i in range(0, len(x), 20)]
+    for found, *parts in zip(whole, *pieces, strict=True):
+        np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-5, atol=1e-5)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..device import array_module
 from ..rowwise import rowwise
-from .kernels_shape import highest
+from .kernels_shape import highest, row_sums
 from .kernels_shape import total as _sum
 from .layout import by_rows, in_rows
 from .moments import mean_and_squares
@@ -180,7 +180,7 @@ def softmax_dim(x: Any, dim: int) -> Any:
         return in_single(softmax_dim, x, dim)
     axis = dim if x.ndim else None
     e = np.exp(x - highest(x, axis, True))
-    return e / _sum(e, axis, keepdims=True)
+    return e / row_sums(e, axis)
 
 
 _SOFTMAX_GRAD = rowwise("softmax_grad", "g s", ("g * s",), "s * (g - sum0)")
@@ -194,7 +194,7 @@ def softmax_grad(g: Any, result: Any, dim: int) -> Any:
     if type(g) is not np.ndarray and (found := _SOFTMAX_GRAD((dim,), (g, result))) is not None:
         return found
     out = g * result
-    total = sum_dim(out, dim, True)
+    total = row_sums(out, dim)
     if type(out) is not np.ndarray:
         return result * (g - total)
     np.subtract(g, total, out)
@@ -209,7 +209,7 @@ def log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
     if type(g) is not np.ndarray and (found := _LOG_SOFTMAX_GRAD((dim,), (g, result))) is not None:
         return found
     out = np.exp(result)
-    total = sum_dim(g, dim, True)
+    total = row_sums(g, dim)
     if type(out) is not np.ndarray:
         return g - out * total
     out *= total
@@ -225,7 +225,7 @@ def log_softmax_dim(x: Any, dim: int) -> Any:
         return in_single(log_softmax_dim, x, dim)
     axis = dim if x.ndim else None
     shifted = x - highest(x, axis, True)
-    return shifted - np.log(_sum(np.exp(shifted), axis, keepdims=True))
+    return shifted - np.log(row_sums(np.exp(shifted), axis))
 
 
 def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:

@@ -28,9 +28,28 @@ def total(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
 
 def highest(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The maximum along ``axis``, as :func:`total` is the sum."""
-    if type(x) is np.ndarray:
-        return _maximum_reduce(x, axis, None, None, keepdims)
-    return x.max(axis, keepdims=keepdims)
+    if type(x) is not np.ndarray:
+        return x.max(axis, keepdims=keepdims)
+    if _has_short_rows(x, axis, 32):  # NumPy begins anew in each: turned, they are done side by side
+        top = _maximum_reduce(x.reshape(-1, x.shape[-1]).T.copy(), 0)
+        return top.reshape(x.shape[:-1] + (1,) * keepdims)
+    return _maximum_reduce(x, axis, None, None, keepdims)
+
+
+def row_sums(x: Any, axis: Any) -> Any:
+    """The sums along ``axis``, which is kept; those of short rows by a product with ones, which is quicker by far."""
+    if type(x) is np.ndarray and _has_short_rows(x, axis, 128):
+        width = x.shape[-1]
+        ones = _ones_rows.get((width, x.dtype)) or _ones_row(width, x.dtype)
+        return x.reshape(-1, width).dot(ones[0]).reshape(*x.shape[:-1], 1)
+    return total(x, axis, keepdims=True)
+
+
+def _has_short_rows(x: Any, axis: Any, most: int) -> bool:
+    """Whether ``axis`` is the last, in which there are at most ``most`` elements, of many rows that lie one after the other."""
+    if x.ndim < 2 or axis not in (x.ndim - 1, -1) or not 0 < x.shape[-1] <= most:
+        return False
+    return x.size >= 32 * x.shape[-1] and x.dtype.char in "fd" and bool(x.flags.c_contiguous)
 
 
 _slice = builtins.slice

@@ -13,6 +13,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...kernel_names import no_kernel
+from ...kernels_shape import highest, row_sums
 from ...matrix import matmul
 from ..declare import OPS, formula, in_both, kernel, op, public
 from ..sampling.dropout import dropout
@@ -25,9 +26,9 @@ def safe_softmax(x: Any, dim: int) -> Any:
     """Softmax along ``dim``, 0 where everything is -inf."""
     if not x.size:
         return x.copy()
-    top = x.max(dim, keepdims=True)
+    top = highest(x, dim, True)
     e = np.exp(x - np.where(top == -np.inf, 0, top))
-    total = e.sum(dim, keepdims=True)
+    total = row_sums(e, dim)
     return e / np.where(total == 0, 1, total)
 
 
@@ -81,10 +82,10 @@ def flash_attention(query: Any, key: Any, value: Any, mask: Any, scale: float) -
     wide = query.dtype.itemsize >= 4
     q, k = (query, key) if wide else (query.astype(np.float32), key.astype(np.float32))
     scores = _scores(q, k, mask, scale)
-    top = scores.max(-1, keepdims=True)
+    top = highest(scores, -1, True)
     scores -= np.where(top == -np.inf, 0, top)
     np.exp(scores, scores)
-    total = scores.sum(-1, keepdims=True)
+    total = row_sums(scores, -1)
     out = np.matmul(scores, value) / np.where(total == 0, 1, total)
     lse = np.log(total) + top
     return out.astype(query.dtype, copy=False), lse[..., 0].astype(query.dtype if wide else np.float32, copy=False)
