@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agdbg.agent.channel import Channel, HubGone
 from agdbg.agent.control import ControlReader, Settings
+from agdbg.agent.ctrl_c import CtrlC
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.requests import Requests
 from agdbg.tell import tell
@@ -219,16 +220,24 @@ class Agent:
         return self._kept
 
     def stop(self, scene: Scene, thread: int) -> Command:
-        """Stop the running thread until it is told to go on, or the hub dies."""
+        """Stop the running thread until it is told to go on, or the hub dies.
+
+        Raises:
+            KeyboardInterrupt: it was interrupted, and has been told to go on since, or was interrupted again.
+        """
         if self.gone:
             return GO_ON
+        with CtrlC() as ctrl_c:
+            return self._stand(scene, thread, ctrl_c)
+
+    def _stand(self, scene: Scene, thread: int, ctrl_c: CtrlC) -> Command:
         requests = Requests(scene, self.internal, self._keeper)
         message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described}}
         command: Command | None = None
         try:
             channel = self._sent(message, thread)
             while command is None:
-                command = self._resuming(channel, requests, channel.receive())
+                command = self._resuming(channel, requests, channel.receive(), ctrl_c)
             return command
         except HubGone:
             self._leave()
@@ -248,11 +257,14 @@ class Agent:
             channel.send(message)
         return channel
 
-    def _resuming(self, channel: Channel, requests: Requests, request: dict[str, Any]) -> Command | None:
+    def _resuming(self, channel: Channel, requests: Requests, request: dict[str, Any], ctrl_c: CtrlC) -> Command | None:
         """Answer one request; the command when it was to go on, which may want no answer unless it is refused."""
         number = request.get("id")
         if request.get("do") != "resume":
-            channel.send({"id": number, **requests.answer(request)})
+            ctrl_c.answers = True
+            answer = requests.answer(request)
+            ctrl_c.answers = False
+            channel.send({"id": number, **answer})
             return None
         command = Command.of(request)
         try:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from agdbg_tests_agent_hub import SCRIPT
 
 from agdbg.agent.control import FunctionStop, Settings
@@ -231,14 +232,22 @@ def test_descriptors_that_the_program_closes(run_agent):
     assert (hub.script.parent / "own.txt").read_text() == ""
 
 
-def test_an_interrupt_at_a_stop_is_the_programs(run_agent):
+@pytest.mark.parametrize("how", ["next", "continue", "again"])
+def test_an_interrupt_at_a_stop_is_the_programs_when_it_goes_on(run_agent, how):
+    """Not at once: it may have been meant for an expression that had just ended."""
     text = SCRIPT.replace(
         "loss.backward()", "try:\n    loss.backward()\nexcept KeyboardInterrupt:\n    print('interrupted', flush=True)"
     ).replace("print(x.grad", "print(0, x.grad and x.grad")
     hub = run_agent(text.replace("x.grad.tolist(), w.grad.tolist()", "x.grad"))
     hub.stopped()
     hub.program.send_signal(2)
-    assert "resumed" in hub.message()
+    assert "KeyboardInterrupt is raised in the program when it goes on" in hub.program.stderr.readline()
+    assert hub.ask("evaluate", expression="1 + 1", frame=0)["result"] == "2"
+    if how == "again":
+        hub.program.send_signal(2)
+        assert "resumed" in hub.message()
+    else:
+        hub.ask("resume", how=how, force=False)
     assert hub.message() is None
     status, out, _ = hub.result()
     assert (status, out.splitlines()[0]) == (0, "interrupted")

@@ -5,6 +5,7 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor
+from agdbg_ui.themes import banner_look
 from agdbg_ui.widgets.banner import Banner
 
 TORCH = "no autograd activity recorded: PyTorch is not recorded yet, only agdbg_engine is"
@@ -55,19 +56,32 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
 @pytest.mark.parametrize(
     ("exit", "signal", "printed", "headline", "detail"),
     [
-        (3, None, "about to exit\r\n", "its last line: about to exit", TORCH),
-        (3, None, TRACEBACK, "its last line: ImportError: no module", TORCH),
-        (2, None, "", "it printed nothing", TORCH),
-        (None, "SIGSEGV", "", "it printed nothing", TORCH),
-        (None, "SIGTERM", "epoch 1\r\n", TORCH, ""),
-        (0, None, "fine\r\n", TORCH, ""),
+        (3, None, "about to exit\r\n", "□ ended: with exit status 3; its last words: about to exit", TORCH),
+        (1, None, "bad flags: --lr\r\n", "□ ended: with exit status 1; its last words: bad flags: --lr", TORCH),
+        (3, None, TRACEBACK, "□ ended: with exit status 3; its last words: ImportError: no module", TORCH),
+        (2, None, "", "□ ended: with exit status 2; it printed nothing", TORCH),
+        (1, None, TRACEBACK, "✗ error: ImportError: no module", TORCH),
+        (None, "SIGSEGV", "", "✗ error: ended by SIGSEGV; it printed nothing", TORCH),
+        (None, "SIGTERM", "epoch 1\r\n", f"✗ error: {TORCH}", ""),
+        (0, None, "fine\r\n", f"□ ended: {TORCH}", ""),
     ],
-    ids=["a status", "a traceback that was printed", "nothing printed", "a signal", "killed", "well"],
+    ids=[
+        "a status",
+        "a text",
+        "a traceback that was printed",
+        "nothing printed",
+        "an error",
+        "a signal",
+        "killed",
+        "well",
+    ],
 )
 def test_the_banner_says_what_is_known_of_the_end(shown, exit, signal, printed, headline, detail):
     async def script(screen):
         await ended(screen, exit, signal, printed)
-        assert (banner(screen).headline, banner(screen).detail) == (headline, detail)
+        look = banner_look(banner(screen).kind)
+        said = f"{look.mark} {look.word}: {banner(screen).headline}", banner(screen).detail
+        assert said == (headline, detail)
         assert ("▸3" in screen.text) is (exit != 0 and signal != "SIGTERM")
 
     drive(shown, script, prepare=nothing_recorded)

@@ -95,7 +95,8 @@ def banner(view: View) -> tuple[str, str, str] | None:
 
 
 def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[str, str, str]:
-    """The banner of a program that has ended badly without a finding; the title tells its status.
+    """The banner of a program that has ended badly without a finding: only an error and a signal are called an error, for a
+    status is what the program itself has chosen.
 
     Args:
         view: how it ended.
@@ -103,9 +104,13 @@ def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[
         last_line: what it printed last, or "".
         nothing: why nothing was recorded, or "".
     """
-    last = f"its last line: {last_line}" if last_line else "it printed nothing" if view.output_kept else ""
-    headline, *more = [part for part in (error or ("" if view.was_killed else last), nothing) if part] or [""]
-    return ("error", headline, "; ".join(more)) if headline else ("ended", WALK, "")
+    if error:
+        return "error", error, nothing
+    if view.was_killed:
+        return ("error", nothing, "") if nothing else ("ended", WALK, "")
+    last = f"; its last words: {last_line}" if last_line else "; it printed nothing" if view.output_kept else ""
+    ending = f"ended by {view.signal}" if view.signal else f"with exit status {view.exit}"
+    return "error" if view.signal else "ended", f"{ending}{last}", nothing
 
 
 def no_output(view: View) -> str:
