@@ -7,6 +7,7 @@ import pytest
 from textual.widgets._toast import Toast
 
 from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.evaluations import HOW
 from agdbg_ui.losing import GONE
 from agdbg_ui.prompts import EVALUATING
 from agdbg_ui.screens.export import ExportScreen
@@ -184,6 +185,8 @@ def test_a_gradient_that_is_refused_can_be_mended(shown):
 
 
 def test_a_long_evaluation_says_that_it_goes_on_and_is_told_late(shown):
+    now = [0.0]
+
     async def script(screen):
         await screen.press("colon", *"x", "enter")
         screen.hub.held["evaluate"] = asyncio.Event()
@@ -191,12 +194,39 @@ def test_a_long_evaluation_says_that_it_goes_on_and_is_told_late(shown):
         assert prompt(screen).answered == EVALUATING
         await screen.press(*"z", "enter")
         assert len(screen.hub.asked("evaluate")) == 2
+        assert (
+            prompt(screen).answered
+            == f"z  →  not asked for, as one expression runs at a time: y has run for 0 s ({HOW})"
+        )
+        now[0] += 7
         await screen.press("escape", "colon")
-        assert prompt(screen).answered == EVALUATING
+        assert prompt(screen).answered == f"y has run for 7 s ({HOW})"
         await screen.press("escape")
         screen.hub.held["evaluate"].set()
         await screen.until(lambda: notes(screen))
         assert notes(screen) == ["y  →  str: <y>"]
+
+    drive(shown, script, clock=lambda: now[0])
+
+
+def test_a_command_of_the_console_that_evaluates_is_left_and_others_are_answered(shown):
+    """It goes on in the program, and its value is told when it comes."""
+
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.held["evaluate"] = asyncio.Event()
+        await screen.press("colon", *"print y", "enter")
+        await screen.until(lambda: screen.hub.asked("evaluate"))
+        await screen.press("escape")
+        await screen.until(lambda: notes(screen) == ["print y: not waited for any more; it goes on in the program"])
+        await screen.press("colon", *"where", "enter")
+        await screen.until(lambda: "MulBackward0" in prompt(screen).answered)
+        await screen.press("escape", "ctrl+c")
+        assert screen.hub.asked("agdbg/input")[-1] == {"text": "\x03"}
+        screen.hub.held["evaluate"].set()
+        await screen.until(lambda: "y  →  str: <y>" in notes(screen))
+        await screen.press("ctrl+c")
+        assert len(screen.hub.asked("agdbg/input")) == 1
 
     drive(shown, script)
 

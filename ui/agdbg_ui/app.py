@@ -202,7 +202,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
-        self.commander = self.commander or ConsoleRunner(session)
+        self.commander = self.commander or ConsoleRunner(session, self.prompts.tell)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self.panes.stops.outdate()

@@ -29,11 +29,13 @@ class Bridge:
 
     Attributes:
         events: those that the console has not seen.
+        on_late: called on the loop with a request, its arguments and its answer, when that has come and nobody waited any more.
     """
 
     def __init__(self, ask: Callable[..., Awaitable[Body]], loop: asyncio.AbstractEventLoop) -> None:
         self._ask, self._loop = ask, loop
         self.events: deque[Body] = deque(maxlen=_KEPT)
+        self.on_late: Callable[[str, Body, concurrent.futures.Future[Body]], object] = lambda *_: None
         self._news = Condition()
         self._asked: set[concurrent.futures.Future[Body]] = set()
         self._is_left = self._is_closed = False
@@ -41,8 +43,20 @@ class Bridge:
     # ----- in the thread of the console -----
 
     def request(self, command: str, /, **arguments: Any) -> Body:
-        """Send a request and wait for its body."""
-        return self._sent(command, arguments).result()
+        """Send a request and wait for its body.
+
+        Raises:
+            InputError: nobody waits any more; what it asks for goes on.
+        """
+        future = self._sent(command, arguments)
+        future.add_done_callback(self._wake)
+        with self._news:
+            self._news.wait_for(lambda: future.done() or self._is_left)
+            if not future.done():
+                self._is_left = self._is_closed
+                future.add_done_callback(lambda done: self.on_late(command, arguments, done))
+                raise InputError("not waited for any more; it goes on in the program")
+        return future.result()
 
     def send(self, command: str, /, **arguments: Any) -> int:
         """Send a request without waiting."""
@@ -78,6 +92,10 @@ class Bridge:
 
     async def _asking(self, command: str, arguments: Body) -> Body:
         return await self._ask(command, **arguments)
+
+    def _wake(self, done: "concurrent.futures.Future[Body]") -> None:
+        with self._news:
+            self._news.notify_all()
 
     # ----- in the thread of the screen -----
 

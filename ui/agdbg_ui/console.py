@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.bridge import Bridge
+from agdbg_ui.evaluations import result_words
+from agdbg_ui.text import reason_of
 
 if TYPE_CHECKING:
     from agdbg.console import Console
@@ -18,10 +21,11 @@ class ConsoleRunner:
 
     Args:
         session: whose connection it is.
+        late: told the value of an expression that nobody waited for any more, and the expression.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, late: Callable[[str, str], object] = lambda said, line: None) -> None:
+        self._session, self._late = session, late
         self._bridge: Bridge | None = None
         self._console: Console | None = None
         self._thread = ThreadPoolExecutor(1, "console")
@@ -36,7 +40,7 @@ class ConsoleRunner:
         from agdbg.console.table import CommandError
 
         if self.is_busy:
-            raise CommandError("the command before has not ended; leave it with Esc, or pause the program")
+            raise CommandError("the command before has not ended; Esc leaves it, also before the program has answered")
         self.is_busy = True
         try:
             bridge = self._begin()
@@ -62,12 +66,21 @@ class ConsoleRunner:
         """Join the session when the first command comes: what stands by then is told as if it had just stopped."""
         if self._bridge is None:
             self._bridge = Bridge(self._session.ask_for_console, asyncio.get_running_loop())
+            self._bridge.on_late = self._told_late
             for body in self._session.stops_told():
                 self._bridge.tell("stopped", body)
             for body in self._session.breakpoints.bodies:
                 self._bridge.tell("breakpoint", {"reason": "new", "breakpoint": body})
             self._session.listener = self._bridge.tell
         return self._bridge
+
+    def _told_late(self, command: str, arguments: dict[str, Any], answer: Future[dict[str, Any]]) -> None:
+        if command != "evaluate" or answer.cancelled():
+            return
+        error = answer.exception()
+        value = result_words(answer.result()) if error is None else reason_of(error)
+        expression = str(arguments["expression"])
+        self._late(f"{expression}  →  {value}", expression)
 
     def _do(self, line: str) -> tuple[str, bool]:
         from agdbg.console import Console

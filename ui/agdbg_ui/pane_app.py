@@ -30,6 +30,7 @@ from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.pane_tabs import PaneTabs
+from agdbg_ui.widgets.program_input import INTERRUPT
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.source import SourcePane
@@ -107,7 +108,10 @@ class PaneApp(App[TuiResult]):
             self._notifications.add(note)
 
     def action_help_quit(self) -> None:
-        """ctrl+c: not what ends a debugger."""
+        """ctrl+c: not what ends a debugger; it interrupts an expression of the person."""
+        if self.session is not None and self.session.evaluations.is_any:
+            self._try(self.session.type_in(INTERRUPT))
+            return
         self.say("q quits; i types into the program, and ctrl+c goes to it there")
 
     def unsay(self, text: str) -> None:

@@ -1,10 +1,11 @@
 """What is done with a line that was typed at the prompt."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.commands import common, completions, meaning, nearest_command
+from agdbg_ui.evaluations import HOW, result_words
 from agdbg_ui.losing import GONE
 from agdbg_ui.matching import matches_something
 from agdbg_ui.widgets.lanes import Lanes
@@ -20,7 +21,7 @@ HINTS = {
     "break": "op, node or parameter, such as Mul* or 1.weight   Enter sets it, again removes it",
     "set": "Python that makes the new gradient, such as grad * 0   Enter sets it   Esc closes",
 }
-EVALUATING = "evaluating … (Esc, then i, then ^C interrupts it)"
+EVALUATING = f"evaluating … ({HOW})"
 #: Behind all rows: a search for what is before the first one begins at the end.
 _END = 1 << 40
 _NO_STOP = "the program must be stopped for that"
@@ -32,7 +33,6 @@ class Prompts:
     def __init__(self, app: "AgdbgApp") -> None:
         self._app = app
         self._gradient = ""
-        self._evaluating = False
 
     @property
     def _widget(self) -> Prompt:
@@ -47,8 +47,8 @@ class Prompts:
         self._widget.open(kind, LABELS[kind], text, HINTS[kind])
         if kind == "break" and self._app.session is not None and (there := self._app.session.breakpoints.all):
             self._widget.answer(f"breakpoints: {', '.join(there)}")
-        if kind == "console" and self._evaluating:
-            self._widget.answer(EVALUATING)
+        if kind == "console" and self._app.session is not None and self._app.session.evaluations.is_any:
+            self._widget.answer(self._app.session.evaluations.words())
 
     def open_set(self, name: str) -> None:
         """Ask for the new value of an incoming gradient."""
@@ -126,11 +126,11 @@ class Prompts:
         else:
             self._widget.answer(f"{text} … (Esc leaves it)")
             said, ends = await self._app.commander.execute(what)
-            self._tell(said or "done", text)
+            self.tell(said or "done", text)
             if ends:
                 await self._app.action_quit()
 
-    def _tell(self, said: str, line: str, bad: bool = False) -> None:
+    def tell(self, said: str, line: str, bad: bool = False) -> None:
         """What came of a line: in the transcript, and where the person looks."""
         self._app.panes.transcript.add(line, said.removeprefix(f"{line}  →  "), bad)
         if self._widget.asks_for("console"):
@@ -151,15 +151,10 @@ class Prompts:
         if session is None or session.frame is None:
             self._widget.answer(_NO_STOP if session is None or session.connected else GONE)
             return
+        if session.evaluations.is_any:
+            raise InputError(f"not asked for, as one expression runs at a time: {session.evaluations.words()}")
         self._widget.answer(EVALUATING)
-        if self._evaluating:
-            return
-        self._evaluating = True
-        try:
-            said = f"{text}  →  {_result(await session.evaluate(text))}"
-        finally:
-            self._evaluating = False
-        self._tell(said, text)
+        self.tell(f"{text}  →  {result_words(await session.evaluate(text))}", text)
 
     async def _break(self, name: str) -> None:
         session = self._app.session
@@ -191,10 +186,3 @@ def _beside(lanes: Lanes, backwards: bool) -> int:
     if backwards:
         return row["row"] - 1 if row["row"] else _END
     return row["row"] + row["count"]
-
-
-def _result(body: dict[str, Any]) -> str:
-    """A value after its type, or that a statement is done; then the notes, one a line."""
-    kind, value = body.get("type"), body["result"]
-    said = f"{kind}: {value}" if kind else value or "done"
-    return said + "".join(f"\n({note})" for note in body["notes"])

@@ -5,8 +5,8 @@ are coalesced: one is in flight, and what happens meanwhile is fetched by the on
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from time import monotonic
 from typing import Any
 
@@ -17,6 +17,7 @@ from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.control import Control, words_of
+from agdbg_ui.evaluations import Evaluations
 from agdbg_ui.filters import Filters
 from agdbg_ui.losing import LATE, left_alone
 from agdbg_ui.messages import (
@@ -43,7 +44,7 @@ from agdbg_ui.work import Works, was_cancelled
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
 FRAMES = 50
-#: How long a step or an expression may take before the screen says so, in seconds: most end before that.
+#: How long a step may take before the screen says so, in seconds: most end before that.
 HUSH_S = 0.1
 #: How long a program that is to end may take until it is killed, in seconds.
 GRACE_S = 5.0
@@ -76,6 +77,7 @@ class Session:
         filters: the errors to stop at.
         works: what the hub works at for so long that it tells of it.
         control: which client moves the program.
+        evaluations: Python of the person that the program runs.
         hits: by the number of a breakpoint, how often this run has stopped at it since this client is there.
         listener: called with the name and body of each event, and of breakpoints that were set here.
     """
@@ -90,6 +92,7 @@ class Session:
         self.filters = Filters(backend)
         self.works = Works()
         self.control = Control(backend, lambda hands: self._set(hands=hands))
+        self.evaluations = Evaluations(lambda runs: self._set(evaluating=runs), lambda: post(Changed()), clock)
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
@@ -299,22 +302,11 @@ class Session:
         """Python where the thread stands, one at a time; ``notes`` of the body is what the hub notes meanwhile."""
         notes = self._notes = []
         try:
-            with self._evaluation():
+            with self.evaluations.of(expression):
                 body = await self.ask.evaluate(expression, self.frame)
         finally:
             self._notes = None
         return {**body, "notes": notes}
-
-    @contextmanager
-    def _evaluation(self) -> Iterator[None]:
-        """Python of the person runs in the program: the title says so, and afterwards values may be others."""
-        said = asyncio.get_running_loop().call_later(HUSH_S, lambda: self._set(evaluating=True))
-        try:
-            yield
-        finally:
-            said.cancel()
-            self._set(evaluating=False)
-            self._post(Changed())
 
     async def set_gradient(self, name: str, expression: str) -> Body:
         """Replace an incoming gradient of the node that runs next; `name` is its entry in the inspector."""
@@ -364,7 +356,8 @@ class Session:
         if moves:
             self._post(Stepped())
         try:
-            with self._evaluation() if command in EVALUATE else nullcontext():
+            asked = str(arguments["expression"]) if command in EVALUATE else ""
+            with self.evaluations.of(asked) if asked else nullcontext():
                 body = await self._backend.request(command, **arguments)
         except BaseException:
             if moves:

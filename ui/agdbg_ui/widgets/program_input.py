@@ -15,6 +15,10 @@ def make_compact(line: Input) -> None:
     line.add_class("-textual-compact", update=False)
 
 
+#: The character for which a terminal interrupts the program.
+INTERRUPT = "\x03"
+
+
 class ProgramInput(Input):
     """Sends what is typed, as a terminal would: whole lines, an interrupt, an end of file.
 
@@ -72,7 +76,7 @@ class ProgramInput(Input):
 
     def action_send(self, text: str) -> None:
         """Send a control character; the line that was begun is dropped after an interrupt, as a terminal does."""
-        if text == "\x03":
+        if text == INTERRUPT:
             self.value = ""
         self.post_message(self.Sent(text))
 
