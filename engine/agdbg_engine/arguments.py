@@ -145,6 +145,13 @@ def without_history(function: Any, error: Exception, args: tuple[Any, ...], kwar
     return lost_history((*args, *kwargs.values()))
 
 
+def _apart(function: Any, error: Exception, args: tuple[Any, ...], kwargs: Keywords) -> Exception | None:
+    """The same where tensors are on two devices, which it looks for before shapes and dtypes."""
+    from .ops.mixed_devices import in_words_of
+
+    return in_words_of(function, args, kwargs) if isinstance(error, RuntimeError | IndexError) else None
+
+
 _MADE_OF_OPS = frozenset((
     "flatten", "ger", "huber_loss", "l1_loss", "mse_loss", "narrow", "outer", "smooth_l1_loss",
 ))  # fmt: skip
@@ -311,6 +318,7 @@ def checked(
             # those with keywords were looked at
             better = None if kwargs else refusal(key, args[1:] if method else args, {})
             better = better or without_history(function, error, args, kwargs)
+            better = better or _apart(function, error, args, kwargs)
             better = better or explained(function, error, args, kwargs, method)
             if better is None:
                 raise

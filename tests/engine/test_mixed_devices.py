@@ -33,6 +33,10 @@ def indices(*values, device=None):
     return ag.tensor(values, device=device)
 
 
+def number():
+    return ag.tensor(3.0, requires_grad=True)
+
+
 TWO = "Expected all tensors to be on the same device, but found at least two devices, strict:0 and cpu!"
 
 
@@ -62,6 +66,16 @@ CASES = {
     "l1_loss": (lambda: F.l1_loss(here(2), there(2)), TWO), "kl_div": (lambda: F.kl_div(there(2), here(2), reduction="sum"), TWO), "clamp": (lambda: here(2).clamp(min=there(2)), argument("min", "strict:0", "cpu", "clamp_Tensor")),
     "a number that is looked at": (lambda: there(2).logaddexp(here(1)[0]), argument("other", "cpu", "strict:0", "logaddexp")),
     "elements in place": (lambda: there(2).long().gcd_(here(2).long()), argument("other", "cpu", "strict:0", "gcd_")),
+    "a number as an angle": (lambda: ag.polar(there(2), number()), argument("angle", "cpu", "strict:0", "out_polar_out")),
+    "an angle there": (lambda: ag.polar(number(), there(2)), argument("angle", "strict:0", "cpu", "out_polar_out")),
+    "a number as a part": (lambda: ag.complex(there(2), number()), argument("imag", "cpu", "strict:0", "out_complex_out")),
+    # a number by indices there
+    "a number, index_select": (lambda: number().index_select(0, indices(0, device=STRICT)), argument("index", "strict:0", "cpu", "_index_select")),
+    "a number, gather": (lambda: number().gather(0, indices(0, device=STRICT)[0]), argument("index", "strict:0", "cpu", "gather")),
+    "a number, index_copy": (lambda: number().index_copy(0, indices(0, device=STRICT), number()), argument("index", "strict:0", "cpu", "index_copy")),
+    "a number, index_fill": (lambda: number().index_fill(0, indices(0, device=STRICT), 2.0), TWO),
+    "a number, index_fill_": (lambda: number().detach().index_fill_(0, indices(0, device=STRICT)[0], 2.0), TWO),
+    "devices are looked at before shapes": (lambda: there(3).index_add(0, indices(0), there(2, 2)), argument("index", "cpu", "strict:0", "index_add")),
     # products
     "linear": (lambda: nn.Linear(3, 4).to(STRICT)(here(2, 3)), argument("mat1", "cpu", "strict:0", "addmm")),
     "linear there": (lambda: nn.Linear(3, 4)(there(2, 3)), argument("mat1", "strict:0", "cpu", "addmm")),
@@ -244,6 +258,7 @@ def checked_of_pytorch():
         op, _, overload = name.partition(".")
         structured = "structured" in entry
         kernel = "_".join(filter(None, (op, overload))) if structured else f"{overload}_{op}"
+        kernel += "_out" if re.search(r"\*, .*\(a!\)", arguments) and not structured else ""
         positional = arguments.split("*, ")[0]
         found[kernel] = re.findall(r"Tensor(?:\([a-z!]+\))?(?:\[\]|\?)? (\w+)", positional)
     return found
@@ -267,6 +282,25 @@ def test_numbers_on_the_cpu_may_stand_beside_what_no_kernel_looks_at():
     for op in (name for name in _elementwise() if not name.endswith("_backward")):
         assert op not in theirs or len(theirs[op]) < 2, op
         assert f"_{op}" not in theirs or len(theirs[f"_{op}"]) < 2, op
+
+
+@pytest.mark.parametrize("place", [STRICT, strict.PLACE])
+def test_numbers_beside_tensors_of_any_device(place):
+    x = ag.tensor([1.0, 2.0, 4.0], device=place, requires_grad=True)
+    mask, one = ag.tensor([True, False, False], device=place), number()
+    with strict.allowed_host_reads():
+        assert (
+            x.masked_fill(mask, one).tolist()
+            == x.detach().clone().masked_fill_(mask, one.detach()).tolist()
+            == [3.0, 2.0, 4.0]
+        )
+        x.masked_fill(mask, one).sum().backward()
+        assert (x.grad.tolist(), one.grad.item(), str(one.grad.device)) == ([0.0, 1.0, 1.0], 1.0, "cpu")
+        ag.dist(x, one).backward()
+        assert str(one.grad.device) == "cpu"
+        assert ag.dist(x, one).item() == pytest.approx(6**0.5)
+        assert ag.isclose(x, ag.tensor(2.0)).tolist() == [False, True, False] and not ag.allclose(x, ag.tensor(2.0))
+    strict.refusals.clear()
 
 
 def test_blocks_of_a_diagonal():

@@ -43,7 +43,8 @@ KERNELS: dict[str, str] = {
     "clamp_both": "clamp_Tensor self min max", "clamp_min_tensor": "clamp_min_Tensor self min",
     "clamp_max_tensor": "clamp_max_Tensor self max", "logaddexp": "logaddexp self other", "logaddexp2": "logaddexp2 self other",
     "gcd": "gcd self other", "lcm": "lcm self other", "igamma": "igamma self other", "igammac": "igammac self other",
-    "nextafter": "nextafter self other", "prelu_kernel": "__prelu_kernel self weight",
+    "nextafter": "nextafter self other", "complex_raw": "out_complex_out real imag", "polar_raw": "out_polar_out abs angle",
+    "prelu_kernel": "__prelu_kernel self weight",
     "rrelu_with_noise": "_rrelu_with_noise self noise",
     # losses and normalisations
     "nll_loss_raw": "nll_loss_forward self target weight", "nll_loss_forward": "nll_loss_forward self target weight",
@@ -65,7 +66,7 @@ KERNELS: dict[str, str] = {
 
 
 def _of_scatter(given: Mapping[str, Any]) -> str:
-    return "scatter" if "src" in given else "scatter_value"
+    return "scatter" if hasattr(given.get("src"), "_a") else "scatter_value"
 
 
 def _of_embedding_bag(given: Mapping[str, Any]) -> str:
@@ -104,7 +105,7 @@ def differing(op: str, given: Mapping[str, Any]) -> Exception | None:
     places = []
     for theirs, _, ours in (name.partition("=") for name in names):
         x = given.get(ours or theirs)
-        places += [(theirs, t.device) for t in (x if isinstance(x, list | tuple) else [x]) if t is not None]
+        places += [(theirs, t.device) for t in (x if isinstance(x, list | tuple) else [x]) if hasattr(t, "_a")]
     return first_apart(kernel, places)
 
 

@@ -18,7 +18,7 @@ from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import broadcast_error, explain, not_a_tensor, shape_error
-from .mixed_devices import numbers_moved, refuse_apart
+from .mixed_devices import numbers_moved, refuse_apart, with_numbers_beside
 from .refuse import refuse_complex
 from .shape import Dims, one_dim, some_dims
 
@@ -272,6 +272,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
     if input.dtype != other.dtype:
         raise RuntimeError(f"{scalar_type(input.dtype)} did not match {scalar_type(other.dtype)}")
     try:
+        input, other = with_numbers_beside(input, other)
         return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
     except ValueError as error:
         raise explain("allclose", error, input=input, other=other) from None

@@ -11,6 +11,7 @@ from ..dtype import scalar_type
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import not_a_tensor
+from .mixed_devices import refuse_mixed
 from .shape import clone, matrix_transpose
 
 _NO_COMPLEX_HALF = "there are no complex numbers of float16 (torch.complex32) here, since NumPy has none: use float32"
@@ -108,6 +109,7 @@ def _parts(op: str, **parts: Any) -> None:
         raise RuntimeError(
             f"Expected object of scalar type {scalar_type(a)} but got scalar type {scalar_type(b)} for second argument"
         )
+    refuse_mixed(f"{op}_raw", **parts)  # a number of the CPU, too
 
 
 # ----- conjugates -----

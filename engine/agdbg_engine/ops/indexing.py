@@ -26,6 +26,7 @@ from .elementwise import copy, fill
 from .explain import expand_error, index_error, shape_error
 from .inplace import check_written, inplace
 from .kernels_shape import one_mask
+from .mixed_devices import refuse_mixed
 from .shape import one_dim
 
 
@@ -281,6 +282,7 @@ def _by_dimension(x: Tensor, indices: Any) -> dict[int, Any]:
 
 def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """``out[i][j] = self[i][index[i][j]]`` along ``dim`` (here the last): elements picked by an integer tensor."""
+    refuse_mixed("gather", self=self, index=index)
     dim = one_dim(self, dim)
     if index._a.size == 0:
         return g.gather(self, dim, index)

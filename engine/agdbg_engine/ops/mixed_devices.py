@@ -26,10 +26,15 @@ def numbers_moved(tensors: dict[str, Any]) -> dict[str, Any] | None:
     """As :func:`beside_numbers`, of an op that is elementwise."""
     given = {n: t for n, t in tensors.items() if isinstance(t, Tensor)}
     place = next((device_of(t._a) for t in given.values() if not on_host(t._a)), None)
-    numbers = [n for n, t in given.items() if on_host(t._a) and not t.ndim]
+    numbers = [n for n, t in given.items() if _is_number(t)]
     if place is None or not numbers:
         return None
     return {n: t.to(place) if n in numbers else t for n, t in tensors.items()}
+
+
+def _is_number(t: Tensor) -> bool:
+    """Whether it may stand beside tensors of another device."""
+    return on_host(t._a) and not t.ndim
 
 
 @functools.cache
@@ -75,7 +80,10 @@ def wrong_devices(op: str, tensors: Mapping[str, Any]) -> Exception | None:
     if own is not None:
         return RuntimeError(own)
     by_one = of_product if op == "mm" else functools.partial(differing, op)  # the operator begins with that op
-    return (by_one(given) if is_checked(op) else None) or mixed(*dict.fromkeys(places.values()))
+    if is_checked(op):
+        return by_one(given) or mixed(*dict.fromkeys(places.values()))
+    beside = op in _elementwise() and len({p for n, p in places.items() if not _is_number(given[n])}) == 1
+    return None if beside else mixed(*dict.fromkeys(places.values()))
 
 
 def in_words_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
@@ -92,6 +100,18 @@ def in_words_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 def refuse_apart(function: str, **given: Any) -> None:
     """Raise what PyTorch says where arguments of a ``function`` of the table are on two devices."""
     raise_if(differing(function, given))
+
+
+def refuse_mixed(function: str, **given: Tensor) -> None:
+    """As :func:`refuse_apart`, for some on the CPU and some not: NumPy would take an array of a device as an index."""
+    if len({type(t._a) for t in given.values()}) > 1:
+        refuse_apart(function, **given)
+
+
+def with_numbers_beside(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """``tensors`` of an elementwise function with the 0-d ones of the CPU moved to the device of the others."""
+    moved = numbers_moved({str(i): t for i, t in enumerate(tensors)})
+    return tensors if moved is None else tuple(moved.values())
 
 
 def told_at_once(op: str) -> bool:

@@ -12,6 +12,7 @@ from ....scalars import written as as_written
 from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
+from ...mixed_devices import refuse_mixed, together
 from ...prepare import as_array
 from ...shape import one_dim
 from ..declare import formula, in_both, op, public
@@ -84,6 +85,7 @@ def axis(self: Tensor, dim: int) -> tuple[int, int]:
 @public("torch Tensor", out=True)
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of ``self`` along ``dim`` at the entries of a vector ``index`` (a number counts as one of size 1)."""
+    refuse_mixed("index_select", self=self, index=index)
     if index.ndim > 1:
         raise shape_error("index_select(): Index is supposed to be a vector", IndexError)
     if not places.is_index(index):
@@ -160,6 +162,7 @@ def sources(op: str, self: Tensor, dim: int, index: Tensor, source: Tensor) -> t
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``self`` with the slices of ``source`` at ``index`` along ``dim``; of repeats the last one counts."""
     op = "index_copy_()"
+    refuse_mixed("index_copy", self=self, index=index, source=source)
     dim, size = axis(self, dim)
     if index.ndim >= 2:
         raise shape_error(f"{op}: Index should have dimension 1 or 0 (got {index.ndim})", IndexError)
@@ -214,6 +217,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if complex_ and self.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     dim, size = axis(self, dim)
+    together(self, index)
     index = places.anywhere(self, dim, index)
     found = index._a
     if on_host(found) and found.size and not (int(found.min()) >= -size and int(found.max()) < size):

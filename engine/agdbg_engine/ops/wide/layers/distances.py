@@ -14,6 +14,7 @@ from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
 from ...matrix import matmul
+from ...mixed_devices import with_numbers_beside
 from ...shape import one_dim
 from ..declare import OPS, formula, kernel, op, public
 from ..linalg.norms import vector_norm_grad
@@ -58,7 +59,8 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {scalar_type(dtype)} instead."
         )
-    return OPS["dist_raw"](self.to(dtype), other.to(dtype), float(p))
+    a, b = with_numbers_beside(self.to(dtype), other.to(dtype))
+    return OPS["dist_raw"](a, b, float(p))
 
 
 @public("torch nn.functional")

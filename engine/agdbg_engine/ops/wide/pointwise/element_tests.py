@@ -10,6 +10,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import explain
+from ...mixed_devices import with_numbers_beside
 from ..declare import public
 
 
@@ -61,6 +62,7 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8,
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    self, other = with_numbers_beside(self, other)
     a, b = self._a, other._a
     try:
         same = a == b
