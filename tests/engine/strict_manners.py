@@ -46,7 +46,13 @@ def _lexsort(keys, *args, **kwargs):
         refuse(Missing, "lexsort of anything but an array of one or two dimensions")
 
 
+def _full(a, *args, **kwargs):
+    if not a.size:
+        refuse(Missing, f"linear algebra of matrices {a.shape}, which not all routines of CUDA take")
+
+
 def _solve(a, b):
+    _full(a)
     if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
         refuse(Missing, f"solve of batches that are to be broadcast, {a.shape} and {b.shape}")
 
@@ -60,7 +66,7 @@ def _arrays(*args, **kwargs):
 MANNERS = {
     "bincount": _reads("bincount, which looks for the largest and for negative numbers"), "unravel_index": _reads("unravel_index"),
     "linspace": _linspace, "partition": _partition, "sort": _sort, "argsort": _sort, "unique": _unique, "lexsort": _lexsort,
-    "solve": _solve, "isin": _arrays,
+    "solve": _solve, "isin": _arrays, **dict.fromkeys(("inv", "cholesky", "lu_factor"), _full),
     "where": lambda condition, *args: None if isinstance(condition, np.generic) else _arrays(condition), "searchsorted": lambda a, *args, **kwargs: _arrays(a),
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), _shaped_like),
 }  # fmt: skip

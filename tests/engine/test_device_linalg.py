@@ -96,6 +96,27 @@ def test_the_triangle_that_is_not_asked_for_is_not_read(dtype, device):
         assert ag.allclose(L.cholesky(a.triu(), upper=True), L.cholesky(a, upper=True))
 
 
+EMPTY = {
+    "det": L.det, "slogdet": lambda a: L.slogdet(a)[1], "inv": L.inv, "cholesky": L.cholesky, "lu_factor": lambda a: L.lu_factor(a)[0],
+    "solve": lambda a: L.solve(a, a), "svdvals": L.svdvals, "eigvalsh": L.eigvalsh, "pinv": L.pinv, "qr": lambda a: L.qr(a)[1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ["cpu", *DEVICES])
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("case", EMPTY)
+def test_derivatives_of_matrices_without_elements(case, shape, device):
+    strict.refusals.clear()
+    function, a = EMPTY[case], ag.zeros(shape, device=device, requires_grad=True)
+    with strict.allowed_host_reads():
+        out = function(a)
+        (g,) = ag.autograd.grad(out.sum(), a, create_graph=True)
+        assert g.shape == shape and g.device == a.device
+        primal, tangent = ag.func.jvp(function, (a.detach(),), (ag.zeros_like(a).detach(),))
+        assert primal.shape == tangent.shape == out.shape and tangent.device == a.device
+    assert not strict.refusals
+
+
 def test_the_strict_device_says_nothing_of_a_failure_unless_asked_as_cupy():
     singular, indefinite, nan = strict.put(SINGULAR), strict.put(INDEFINITE), strict.put(NAN)
     assert np.isnan(strict.host(np.linalg.inv(singular))).all()

@@ -97,6 +97,7 @@ IN_A_BLOCK = {
     "FloatTensor": lambda t: t.FloatTensor([1.0]), "from_numpy": lambda t: t.from_numpy(np.ones(2)), "normal": lambda t: t.normal(0.0, 1.0, (2,)),
     "Parameter": lambda t: t.nn.Parameter(), "Linear": lambda t: t.nn.Linear(2, 2).weight, "buffers": lambda t: t.nn.BatchNorm1d(2).running_mean,
     "scalar_tensor": lambda t: t.scalar_tensor(1.0), "fftfreq": lambda t: t.fft.fftfreq(4), "window": lambda t: t.hann_window(4), "indices": lambda t: t.tril_indices(3, 3),
+    "causal mask": lambda t: t.nn.Transformer.generate_square_subsequent_mask(3),
     "as_tensor": lambda t: t.as_tensor([1.0]), "as_tensor of an array": lambda t: t.as_tensor(np.ones(2)), "asarray": lambda t: t.asarray([1.0]),
     **{f"{name} of a tensor": lambda t, name=name: getattr(t, name)(t.ones(2, device="cpu")) for name in ("tensor", "as_tensor", "asarray", "Tensor")},
     "new_tensor": lambda t: t.ones(2, device="cpu").new_tensor([1.0]), "new": lambda t: t.ones(2, device="cpu").new(2), "like": lambda t: t.rand_like(t.ones(2, device="cpu")),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..device import beside
-from ..dtype import get_default_dtype
+from ..creation import full
 from ..ops.wide.indexing.reading import some
+from ..ops.wide.shapes.triangles import triu
 from ..several import at_home
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .attention import MultiheadAttention
@@ -137,19 +136,18 @@ def _is_causal(mask: Mask, is_causal: bool | None) -> bool:
     if is_causal is not None or mask is None:
         return bool(is_causal)
     n = mask.shape[-1]
-    return tuple(mask.shape) == (n, n) and _same(mask, subsequent_mask(n, mask.dtype))
+    return tuple(mask.shape) == (n, n) and _same(mask, subsequent_mask(n, mask.dtype, mask.device))
 
 
 @at_home
 def _same(mask: Tensor, other: Tensor) -> bool:
     """Whether the elements are equal: a device is waited for, as in PyTorch, unless somebody says ``is_causal``."""
-    return not some(mask._a != beside(other._a, mask._a))
+    return not some(mask._a != other._a)
 
 
 def subsequent_mask(size: int, dtype: Any = None, device: Any = None) -> Tensor:
     """A mask (size, size) to add that lets nobody look at what comes later."""
-    later = np.triu(np.full((size, size), -np.inf, dtype or get_default_dtype()), 1)
-    return wrap(later) if device is None else wrap(later).to(device)
+    return triu(full((size, size), -math.inf, dtype=dtype, device=device), 1)
 
 
 class TransformerEncoder(Module):

@@ -105,7 +105,8 @@ def differing(op: str, given: Mapping[str, Any]) -> Exception | None:
     places = []
     for theirs, _, ours in (name.partition("=") for name in names):
         x = given.get(ours or theirs)
-        places += [(theirs, t.device) for t in (x if isinstance(x, list | tuple) else [x]) if hasattr(t, "_a")]
+        tensors: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
+        places += [(theirs, t.device) for t in tensors if hasattr(t, "_a")]
     return first_apart(kernel, places)
 
 

@@ -44,6 +44,8 @@ def _first_nan(factor: Any) -> Any:
 
 def _cholesky_on_device(a: Any, upper: bool) -> tuple[Any, Any]:
     """As :func:`_cholesky`: of a device's library, which reads the lower triangle."""
+    if not a.size:
+        return a.copy(), array_module(a).zeros(a.shape[:-2], np.int32)
     turned = np.conj(np.swapaxes(a, -1, -2)) if upper else a
     try:
         low = attempted(np.linalg.cholesky, turned)

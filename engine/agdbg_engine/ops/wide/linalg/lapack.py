@@ -39,7 +39,7 @@ def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | No
 
 def attempted(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
     """``function`` of NumPy's ``linalg``, which raises NumPy's ``LinAlgError`` where there is no result; a device is waited for."""
-    if on_host(arrays[0]) or not arrays[0].size:
+    if on_host(arrays[0]):
         return function(*arrays, **options)
     with backend_of(arrays[0]).linalg_errors():
         return function(*arrays, **options)
@@ -65,6 +65,9 @@ def factored(a: Any) -> tuple[Any, Any, Any]:
 
 def _factored_on_device(a: Any) -> tuple[Any, Any, Any]:
     """As :func:`factored`; the first zero on the diagonal of U is what LAPACK says of it in ``info``."""
+    if not a.size:
+        xp, batch = array_module(a), a.shape[:-2]
+        return a.copy(), xp.zeros((*batch, min(a.shape[-2:])), np.int32), xp.zeros(batch, np.int32)
     lu_factor = scipy_for(a, "linalg").lu_factor
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Diagonal number .* is exactly zero", RuntimeWarning)

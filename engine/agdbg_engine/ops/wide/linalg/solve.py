@@ -39,6 +39,8 @@ UNSOLVABLE = "The solver failed because the input matrix is singular."
 @kernel
 def inv_raw(a: Any) -> tuple[Any, Any]:
     """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
+    if not a.size:
+        return a.copy(), array_module(a).zeros(a.shape[:-2], np.int32)
     try:
         return _column_major(lambda m: attempted(np.linalg.inv, m), a), array_module(a).zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -96,6 +98,8 @@ def _solution(a: Any, b: Any, left: bool) -> Any:
 
 
 def _solved(a: Any, b: Any, left: bool, solve: Callable[[Any, Any], Any]) -> Any:
+    if not (a.size and b.size):
+        return array_module(b).zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
     if left:
         return solve(a, b)
     return np.swapaxes(solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
