@@ -86,6 +86,23 @@ def programs(tmp_path):
     return side_by_side_module.SideBySide(tmp_path)
 
 
+_run_nursery = _load("run_nursery")
+
+
+@pytest.fixture(scope="session")
+def run_nursery():
+    """Runs agdbg for tests that are not about how it starts."""
+    nursery = _run_nursery.RunNursery(side_by_side_module.environment())
+    yield nursery
+    nursery.close()
+
+
+@pytest.fixture
+def warm_programs(tmp_path, run_nursery):
+    """As `programs`, where agdbg is not started anew unless it is compared with Python."""
+    return side_by_side_module.SideBySide(tmp_path, run_nursery)
+
+
 made_up_module = _load("made_up")
 
 

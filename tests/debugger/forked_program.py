@@ -146,7 +146,7 @@ class Becoming(Exception):
         sys.argv[:] = arguments
         sys.orig_argv[:] = wanted["command"]
         sys.meta_path.insert(0, self._imported)
-        _open_streams()
+        open_streams()
         gc.unfreeze()
         return code
 
@@ -156,14 +156,14 @@ def _divided(command):
     return command[at + 1], ["-c", *command[at + 2 :]]
 
 
-def _open_streams():
-    """The streams of a Python that begins on a terminal."""
+def open_streams():
+    """The streams of a Python that begins."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         former = getattr(sys, name)
         stream = open(  # noqa: SIM115 - it is open as long as the program runs
             number,
             "w" if number else "r",
-            buffering=1,
+            buffering=1 if number == 2 else -1,
             encoding=former.encoding,
             errors=former.errors,
             closefd=False,

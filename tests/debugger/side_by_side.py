@@ -12,6 +12,13 @@ MARK = "agdbg:"
 ENTRY = "import sys\nfrom agdbg.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
 
 
+def environment():
+    """What programs find, whoever runs the tests."""
+    unset = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUNBUFFERED")
+    kept = {k: v for k, v in os.environ.items() if k not in unset}
+    return kept | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "0"}
+
+
 @dataclass(frozen=True)
 class Ended:
     """What can be seen of a process that has ended; ``said`` are the lines of agdbg on standard error."""
@@ -35,17 +42,24 @@ def _of_any_run(text):
 
 
 class SideBySide:
-    """Runs programs in a directory of their own; ``directory`` is its path, real and absolute."""
+    """Runs programs in a directory of their own; ``directory`` is its path, real and absolute.
 
-    def __init__(self, directory: Path) -> None:
+    With a ``nursery`` agdbg is forked from it where a test does not compare it with Python.
+    """
+
+    def __init__(self, directory: Path, nursery=None) -> None:
+        self.nursery = nursery
         self.directory = (directory / "work").resolve()
         self.directory.mkdir()
         self._entry = directory / "bin" / "agdbg"
         self._entry.parent.mkdir()
         self._entry.write_text(ENTRY)
-        unset = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUNBUFFERED")  # whoever runs the tests may have set them
-        self.env = {k: v for k, v in os.environ.items() if k not in unset}
-        self.env |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "0"}
+        self.env = environment()
+
+    def anew(self):
+        """This; from now on agdbg is started anew each time, for a test of how it or the engine is imported."""
+        self.nursery = None
+        return self
 
     def write(self, files: dict[str, str | bytes]) -> None:
         for name, content in files.items():
@@ -64,6 +78,14 @@ class SideBySide:
         return [sys.executable, *flags, str(self._entry), *words]
 
     def run(self, command, stdin="", cwd=None, env=None, **how):
+        told = self.env | (env or {})
+        is_agdbg = command[:2] == [sys.executable, str(self._entry)]
+        if self.nursery is not None and is_agdbg and not how and self.nursery.can(told):
+            status, *texts = self.nursery.run(command[1:], stdin.encode(), cwd or self.directory, told)
+            return ended(status, *(text.decode("utf-8", "surrogateescape") for text in texts))
+        return self._run_anew(command, stdin, cwd, told, **how)
+
+    def _run_anew(self, command, stdin="", cwd=None, env=None, **how):
         done = subprocess.run(
             command,
             input=stdin,
@@ -71,15 +93,16 @@ class SideBySide:
             encoding="utf-8",
             errors="surrogateescape",
             cwd=cwd or self.directory,
-            env=self.env | (env or {}),
+            env=env,
             timeout=120,
             check=False,
             **how,
         )
         return ended(done.returncode, done.stdout, done.stderr)
 
-    def both(self, words, flags=(), options=(), **how):
+    def both(self, words, flags=(), options=(), env=None, **how):
         """Run under both; return what was seen under python, then under agdbg."""
-        python = self.run(self.python_command(words, flags), **how)
+        told = self.env | (env or {})
+        python = self._run_anew(self.python_command(words, flags), env=told, **how)
         assert not python.said
-        return python, self.run(self.agdbg_command(words, flags, options), **how)
+        return python, self._run_anew(self.agdbg_command(words, flags, options), env=told, **how)

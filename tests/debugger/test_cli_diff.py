@@ -23,6 +23,12 @@ for i in range(3):
 
 
 @pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
+@pytest.fixture
 def run(programs, tmp_path):
     """A function that records a script and returns the trace."""
 

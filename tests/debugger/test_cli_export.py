@@ -32,6 +32,12 @@ FILES = {
 
 
 @pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
+@pytest.fixture
 def project(programs):
     programs.write(FILES)
     return programs

@@ -15,6 +15,12 @@ NONE = "has no diagnosis for: "
 WAITS = HEAD + "import os, signal\n(x * x).backward(x)\ntry: (x * x).backward()\nexcept RuntimeError: pass\n"
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 def run(programs, code, *options, **how):
     programs.write({"p.py": code})
     return programs.run(programs.agdbg_command(["p.py"], options=options), **how)
@@ -189,7 +195,7 @@ import agdbg_engine
 @pytest.mark.parametrize("module", ["agdbg_engine.tensor", "agdbg.engines.native"])
 def test_ctrl_c_while_the_engine_is_imported_is_no_failed_import(programs, module):
     programs.write({"p.py": INTERRUPTED.format(module=module)})
-    ended = programs.run(programs.agdbg_command(["p.py"]))
+    ended = programs.anew().run(programs.agdbg_command(["p.py"]))
     assert ended.status == -2
     assert ended.said == [
         "agdbg: no autograd activity recorded: the program was interrupted while it imported agdbg_engine"
@@ -199,7 +205,7 @@ def test_ctrl_c_while_the_engine_is_imported_is_no_failed_import(programs, modul
 @pytest.mark.parametrize("code", ENGINES)
 def test_why_nothing_was_recorded(programs, code):
     programs.write({"torch.py": ""})
-    assert run(programs, code).said == [f"agdbg: no autograd activity recorded: {ENGINES[code]}"]
+    assert run(programs.anew(), code).said == [f"agdbg: no autograd activity recorded: {ENGINES[code]}"]
 
 
 def test_agdbg_under_agdbg(programs):

@@ -82,6 +82,12 @@ USAGE = [
 ]
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 @pytest.mark.parametrize("words", HELP, ids=" ".join)
 def test_help(words, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -108,7 +114,7 @@ def test_running_a_script_without_autograd_imports_nothing_heavy(programs):
     programs.write(
         {"s.py": "import sys; print({n.partition('.')[0] for n in sys.modules} & {'numpy', 'agdbg_engine'})"}
     )
-    assert programs.run(programs.agdbg_command(["s.py"])).stdout == "set()\n"
+    assert programs.anew().run(programs.agdbg_command(["s.py"])).stdout == "set()\n"
 
 
 @pytest.fixture

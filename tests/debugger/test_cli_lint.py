@@ -39,6 +39,12 @@ torch.where(x > 0, x.sqrt(), x).sum().backward()
 
 
 @pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
+@pytest.fixture
 def lint(programs, tmp_path):
     """A function that lints a script; temporary files go to a directory of their own, which must be empty at the end."""
     folder = tmp_path / "temporary"

@@ -55,6 +55,12 @@ OTHER = (
 )
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_recorded_program_does_what_it_does_under_python(programs, name):
     programs.write({"p.py": PROGRAMS[name], "other.py": OTHER})
