@@ -183,7 +183,7 @@ class RowFolds:
         rows = np.arange(first, end)
         lengths = np.diff(starts, append=end)
         inside = (rows - np.repeat(starts, lengths)).astype(np.uint64)
-        mixed: Words = self._nodes.wheres()[first:end] * _MIX + (inside + np.uint64(1)) * _STEP
+        mixed: Words = self._nodes.wheres(first, end) * _MIX + (inside + np.uint64(1)) * _STEP
         mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
         mixed ^= mixed >> np.uint64(32)
         alike: Numbers = np.add.reduceat(mixed, starts - first).view(np.int64)

@@ -90,9 +90,9 @@ class RowNodes:
         words: list[int] = self._growing.records[self.births.now[row]].tolist()
         return words
 
-    def wheres(self) -> Words:
-        """The SITE_OP word of each row."""
-        words: Words = self._growing.records[self.births.now, 3]
+    def wheres(self, start: int, end: int) -> Words:
+        """The SITE_OP word of each row of a range."""
+        words: Words = self._growing.records[self.births.now[start:end], 3]
         return words
 
 

@@ -4,6 +4,7 @@ Rows are all nodes but the leaves, in the order of their births; leaves are told
 is taken in arrays; only the blocks that are looked at are gone through row by row, and kept until they change.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from agdbg.record.lookup import Strings
 
 #: Blocks that are kept as they were drawn.
 KEPT = 32
+#: Rows that a search looks at in one go, before it says whether there is one.
+_LOOKED_AT = 1 << 16
 _LOW, _HIGH = np.uint64((1 << 32) - 1), np.uint64(32)
 
 
@@ -138,14 +141,28 @@ class GraphRows:
         Only where there is no such row, ``file.py:12`` and the source line are looked at.
         """
         strings = np.array(self._strings.matching(text), np.uint64)
-        where = self.nodes.wheres()
-        found = np.flatnonzero(np.isin(where >> _HIGH, strings))
-        if len(leaves):
-            found = np.union1d(found, self._edges.users_of(leaves))
-        if not len(found):
-            found = np.flatnonzero(np.isin(where & _LOW, strings))
-        if not len(found):
-            return None
-        if backwards:
-            return int(found[np.searchsorted(found, start, "right") - 1])
-        return int(found[np.searchsorted(found, start) % len(found)])
+        users = self._edges.users_of(leaves) if len(leaves) else np.zeros(0, np.intp)
+
+        def by_op(first: int, behind: int) -> Rows:
+            found = np.flatnonzero(np.isin(self.nodes.wheres(first, behind) >> _HIGH, strings)) + first
+            inside = users[users.searchsorted(first) : users.searchsorted(behind)]
+            return np.union1d(found, inside) if len(inside) else found
+
+        def by_site(first: int, behind: int) -> Rows:
+            return np.flatnonzero(np.isin(self.nodes.wheres(first, behind) & _LOW, strings)) + first
+
+        row = self._nearest(start, backwards, by_op) if len(strings) or len(users) else None
+        return self._nearest(start, backwards, by_site) if row is None and len(strings) else row
+
+    def _nearest(self, start: int, backwards: bool, found: Callable[[int, int], Rows]) -> int | None:
+        """The first row from ``start`` on, round the end, of those that ``found`` gives for a range of rows, block by block."""
+        total = self.total
+        turn = min(start + 1, total) if backwards else min(start, total)
+        ranges = ((0, turn), (turn, total)) if backwards else ((turn, total), (0, turn))
+        for first, behind in ranges:
+            blocks = range(first, behind, _LOOKED_AT)
+            for begin in reversed(blocks) if backwards else blocks:
+                rows = found(begin, min(begin + _LOOKED_AT, behind))
+                if len(rows):
+                    return int(rows[-1 if backwards else 0])
+        return None

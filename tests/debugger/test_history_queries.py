@@ -439,3 +439,20 @@ def test_a_leaf_stands_in_the_past_where_it_was_used_by_then(recording):
     assert history.rows(0, 9)["total"] == 3
     moment = moment_of(position.as_stop(), position.row)
     assert (history.place_of(position.node), history.place_of(position.node, at=moment)) == (1, 0)
+
+
+@pytest.mark.parametrize("block", [1, 3, 100])
+def test_a_search_looks_at_blocks_in_order_and_round_the_end(recording, monkeypatch, block):
+    """From any start, both ways, whatever the size of a block: the row that a look at all of them gives."""
+    monkeypatch.setattr("agdbg.graph.rows._LOOKED_AT", block)
+    names = ["exp", "sin", "cos", "cos", "exp", "exp", "sin", "cos", "exp", "cos", "sin"]
+    z = ag.tensor([0.1], requires_grad=True)
+    for name in names:
+        z = getattr(z, name)()
+    history = history_of(recording)
+    for name in set(names):
+        rows = [row for row, each in enumerate(names) if each == name]
+        for start in range(len(names) + 2):
+            later, earlier = [row for row in rows if row >= start], [row for row in rows if row <= start]
+            assert history.find(f"{name}Backward", start, False)["row"] == (later or rows)[0]
+            assert history.find(f"{name}Backward", start, True)["row"] == (earlier or rows)[-1]
