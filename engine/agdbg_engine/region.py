@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .device import address, array_module, owner
+from .resizing import Cut, nowhere, parted
 
 if TYPE_CHECKING:
     from .view import ViewMeta
@@ -56,6 +57,12 @@ class Region:
         at, half = divmod(int(found.flat[0]), 2) if self.of_complex else (int(found.flat[0]), 0)
         place = sum(int(i) * step for i, step in zip(np.unravel_index(at, self.shape), self.strides, strict=True))
         return (self.before + place + half * self.itemsize // 2) // itemsize
+
+    def check_inside(self) -> None:
+        """Refuse a view of which not everything is in the base any more."""
+        unsure = any(isinstance(step, Cut) or step in (nowhere, parted) for step in self.steps)
+        if unsure and (self.positions(np.empty(0)) < 0).any():
+            nowhere(None)
 
     def check_base(self) -> None:
         """Refuse to tell the gradients of written elements from those of others where they share memory, as PyTorch does.

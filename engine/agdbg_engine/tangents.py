@@ -17,6 +17,7 @@ from .device import address, array_module, owner, same_place
 from .grad_mode import mode
 from .layout import dense
 from .meta import AutogradMeta
+from .resizing import Cut, nowhere, parted
 from .several import at_home
 from .storage import Storage
 from .tensor import Tensor, wrap
@@ -232,7 +233,7 @@ def _catch_up(t: Tensor, view: ViewMeta) -> None:
         steps.insert(0, at)
         at = at.parent
     base = view.base._meta
-    if base is not None and base.tangents is not None:
+    if base is not None and base.tangents is not None and parted not in view.turned_back():
         _take(t, own, base.tangents, barred, steps, view.turned_back())
 
 
@@ -248,7 +249,7 @@ def _take(
 def _viewed(tangent: Tensor, steps: list[ViewMeta], turned_back: tuple[Step, ...]) -> Tensor:
     """The same views of ``tangent``, seen in its old shape, with its history."""
     for op, step in (*(("as_strided", back) for back in turned_back), *((view.op, view.step) for view in steps)):
-        out = wrap(step(tangent._a))
+        out = wrap(nowhere(tangent) if isinstance(step, Cut) else step(tangent._a))
         tangent = as_view(out, tangent, op, step)
     if mode.grad and tangent._meta is not None and tangent._meta.view is not None and tangent._meta.view.base._rg:
         tangent._meta.view.regenerate(tangent)

@@ -26,6 +26,7 @@ from .meta import MAYBE, AutogradMeta
 from .node import Node, Node1, NodeN, accumulator, edge, next_seq
 from .region import Region
 from .repeated_index import add_at
+from .resizing import nowhere, parted
 from .sites import caller
 from .storage import InferenceStorage
 
@@ -97,7 +98,7 @@ class ViewMeta:
         storage = t._storage
         assert storage is not None
         if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
-            if self.left:
+            if self.left or parted in self.turned_back():
                 return t._fn
             self._check_moved()
             self.check_rebase(t, "its base or another view of its base has been")
@@ -131,8 +132,10 @@ class ViewMeta:
     def regenerate(self, t: Tensor) -> None:
         """Give view ``t`` its place in the base's present history."""
         assert t._storage is not None
+        region = Region(self)
+        region.check_inside()
         self.attr_version = t._storage.version
-        set_history(t, AsStridedBackward0(t, edge(self.base), self.base._nr, Region(self)))
+        set_history(t, AsStridedBackward0(t, edge(self.base), self.base._nr, region))
 
     def check_inplace(self, t: Tensor) -> None:
         """Raise what PyTorch raises for writes through views it cannot give a gradient."""
@@ -147,6 +150,8 @@ class ViewMeta:
             )
         if t._fn is None and t.requires_grad:  # its place in the base's new history was not asked for yet
             raise errors.make(RuntimeError, errors.Details("leaf-inplace", storage=t._storage), errors.LEAF_INPLACE)
+        if self.turned_back() or self.step is nowhere:
+            Region(self).check_inside()
 
     def check_rebase(self, t: Tensor, what: str) -> None:
         """Raise if a write cannot give ``t`` a new history; ``what`` is modified: the view itself or a relative."""

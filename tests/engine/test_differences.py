@@ -439,6 +439,13 @@ def resized_views(T):
     return base.tolist()
 
 
+def cut_views(T):
+    base, written = T.zeros(4), T.ones(3, requires_grad=True)
+    tail = base[2:]
+    base.resize_(3).copy_(written * 2)
+    return T.autograd.grad(tail.sum(), written)[0].tolist()
+
+
 def numpy_warnings(T):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -505,6 +512,7 @@ ROWS = (
         "device-kinds": (device_kinds, (True, "mps"), (False, "Expected one of")),
         "version-kept": (version_kept, 0, AttributeError),
         "resized-views": (resized_views, [0.0, 1.0, 9.0, 9.0], [0.0, 1.0, 2.0, 3.0]),
+        "cut-views": (cut_views, [0.0, 0.0, 2.0], RuntimeError),
         "numpy-warnings": (numpy_warnings, 0, 1),
         "not-there-in-place": (not_there_in_place, ["floor_divide_", "heaviside_"], ["floor_divide", "heaviside"]),
         "second-tangent": (second_tangent, 2.0, RuntimeError),

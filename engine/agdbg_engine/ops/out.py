@@ -11,6 +11,7 @@ from .. import errors, events
 from ..device import array_module
 from ..grad_mode import mode, quiet_no_grad
 from ..inside import is_recorded
+from ..resizing import follow
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..several import at_home
@@ -258,7 +259,8 @@ def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> No
     if out._a.shape != result._a.shape:
         if name not in _RESIZED:
             _warn_of_size(out, result)
-        out._a = _of_size(out, result)
+        old, out._a = out._a, _of_size(out, result)
+        follow(out, old)
     if name in _FACTORIES and (repeats(out._a) or overlaps_itself(out._a)):
         zero = result._a == 0
         out._a[zero] = 0

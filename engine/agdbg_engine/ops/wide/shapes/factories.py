@@ -14,6 +14,7 @@ from ....dtype import get_default_dtype
 from ....inside import check_write as check_captured
 from ....inside import everywhere
 from ....pinned_memory import pinnable
+from ....resizing import follow
 from ....saved.strict import refuse
 from ....scalars import written
 from ....sites import caller
@@ -121,7 +122,8 @@ def _resized(self: Tensor, sizes: tuple[Any, ...]) -> Tensor:
         refuse(self, "resize_")
     array = resized(self, size)
     for x in shown_as:
-        x._a = array
+        old, x._a = x._a, array
+        follow(x, old)
     self._bump("resize_", None, *caller())
     return self
 
