@@ -278,6 +278,30 @@ def gradient_of(lib: Any, result: Any, x: Any) -> Any:
     return g.numpy()
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.parametrize("spread", ["var", "std", "var_mean", "std_mean"])
+@pytest.mark.parametrize("correction", [3, 5])
+@pytest.mark.parametrize("dim", [None, 0])
+def test_derivatives_of_a_spread_without_degrees_of_freedom(spread: str, correction: int, dim: Any) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    found = []
+    for lib in (torch, eng):
+        fw = lib.autograd.forward_ad
+        x = lib.tensor([0.0, 0.0, 5.0], dtype=lib.float64, requires_grad=True)
+        y = getattr(lib, spread)(x, dim=dim, correction=correction)
+        y = y[0] if isinstance(y, tuple) else y
+        g = lib.ones_like(y).requires_grad_()
+        (first,) = lib.autograd.grad(y, x, g, create_graph=True)
+        second = lib.autograd.grad(first.sum(), [x, g], allow_unused=True)
+        with fw.dual_level():
+            z = getattr(lib, spread)(fw.make_dual(x.detach(), lib.ones_like(x)), dim=dim, correction=correction)
+            tangents = [fw.unpack_dual(t).tangent for t in (z if isinstance(z, tuple) else (z,))]
+        found.append([t.detach().numpy() for t in (first, second[1], *tangents)])
+        found[-1].append(np.zeros(3) if second[0] is None else second[0].numpy())
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 # ----- deviations of equal numbers -----
 
 DIVISORS = [{}, {"dim": -1}, {"dim": -1, "unbiased": False}, {"dim": -1, "correction": 3}, {"dim": -1, "correction": 2, "keepdim": True}]  # fmt: skip
@@ -302,3 +326,44 @@ def test_derivatives_at_zero_variance(name: str, how: dict[str, Any]) -> None:
         made.append([s.detach().numpy() for s in seen])
     for theirs, ours in zip(*made, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+# ----- complex powers -----
+
+PLACES = [0j, complex(0, -0.0), complex(-0.0, 0), complex(np.inf, 0), complex(0, np.inf), 1e-310 + 0j, 1 + 2j]
+POWERS: dict[str, Any] = {
+    "reciprocal": lambda T, x: x.reciprocal(), "by a tensor": lambda T, x: x ** T.tensor(-1.0),
+    "by complex ones": lambda T, x: x ** T.full_like(x, -1), "of zero": lambda T, x: 0**x, "by itself": lambda T, x: x**x,
+    **{f"** {e}": lambda T, x, e=e: x**e for e in (-2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, 1 / 3, 2j)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_complex_powers_at_zero_and_infinity(power: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    found = []
+    for lib in (torch, eng):
+        x = lib.tensor(PLACES, dtype=lib.complex128, requires_grad=True)
+        y = POWERS[power](lib, x)
+        (g,) = lib.autograd.grad(y, x, lib.ones_like(y), create_graph=True)
+        found.append([t.detach().resolve_conj().numpy() for t in (y, g)])
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.real, theirs.real, rtol=1e-12)
+        np.testing.assert_allclose(ours.imag, theirs.imag, rtol=1e-12)
+
+
+def test_log_gamma_near_zero() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    x = np.array([1e-310, -1e-310, 5e-324, 0.0, -0.0, 1e-301, -1e-301, 1e-299, -np.inf, np.nan])
+    np.testing.assert_allclose(eng.lgamma(eng.tensor(x)).numpy(), torch.lgamma(torch.tensor(x)).numpy(), rtol=1e-15)
+
+
+def test_tangent_of_addcdiv_by_zero() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    found = []
+    for lib in (torch, eng):
+        x = [lib.tensor(v) for v in ([1.0, 0.0, np.inf], [1.0, 1.0, 1.0], [0.0, -0.0, 0.0])]
+        found.append(
+            lib.func.jvp(lambda *a, T=lib: T.addcdiv(*a, value=2), tuple(x), tuple(map(lib.ones_like, x)))[1].numpy()
+        )
+    np.testing.assert_array_equal(found[1], found[0])

@@ -23,10 +23,15 @@ def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any
     """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
     if type(x) in (int, float):
         if x == 0:
-            return g * F.where(real_part(F, exponent) >= 0, 0.0, result * -math.inf)
+            return g * F.where(_not_negative(F, exponent), 0.0, result * -math.inf)
         return g * (result * (math.log(x) if x > 0 else math.nan))
-    zero = (x == 0) & (real_part(F, exponent) >= 0)
+    zero = (x == 0) & _not_negative(F, exponent)
     return g * F.where(zero, 0.0, result * F.log(x))
+
+
+def _not_negative(F: Any, x: Any) -> Any:
+    """Where ``x`` is a real number >= 0."""
+    return (real_part(F, x) >= 0) & (imag_part(F, x) == 0) if x.dtype.kind == "c" else x >= 0
 
 
 def index_put_grad(F: Any, g: Any, indices: Any, accumulate: bool) -> Any:
@@ -88,19 +93,26 @@ def pick_backward(F: Any, g: Any, shape: Shape, indices: Any, dim: int, keepdim:
     return F.gather_backward(g, shape, dim, indices)
 
 
-def var_grad(F: Any, g: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
+def var_grad(F: Any, g: Any, x: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Gradient of the variance."""
-    free = F.numel(x.shape, dim) - correction
-    if not dim and dim != 0 and free <= 0:  # infinite whatever the sign, as in PyTorch, which differs for a dim
-        return g * (F.abs(x - F.mean_dim(x, dim, True)) * math.inf)
-    scale = _over(2.0, free)
-    return expand_dims(F, g, x.shape, dim, keepdim) * (scale * (x - F.mean_dim(x, dim, True)))
+    factor, slope = _var_slope(F, x, dim, correction)
+    return expand_dims(F, g * factor, x.shape, dim, keepdim) * slope
 
 
-def var_tangent(F: Any, x_t: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
+def var_tangent(F: Any, x_t: Any, x: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Tangent of the variance."""
-    scale = _over(2.0, F.numel(x.shape, dim) - correction)
-    return F.sum_dim(inner(F, x_t, scale * (x - F.mean_dim(x, dim, True))), dim, keepdim)
+    factor, slope = _var_slope(F, x, dim, correction)
+    return F.sum_dim(inner(F, x_t * factor, slope), dim, keepdim)
+
+
+def _var_slope(F: Any, x: Any, dim: Dims, correction: float) -> tuple[float, Any]:
+    """Two factors of the derivative of the variance by every element. The first, which may be infinite, comes first."""
+    free, mean = F.numel(x.shape, dim) - correction, F.mean_dim(x, dim, True)
+    if (
+        not dim and dim != 0 and free <= 0
+    ):  # a constant, infinite whatever the sign, as in PyTorch, which differs for a dim
+        return 1.0, F.masked_fill(F.ones_as(x) * math.inf, x == mean, math.nan)
+    return _over(2.0, free), x - mean
 
 
 def _over(a: float, b: float) -> float:

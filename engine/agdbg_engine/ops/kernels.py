@@ -24,7 +24,6 @@ from numpy import (  # noqa: F401 - the kernels of the ops of these names
     log1p,
     maximum,
     minimum,
-    reciprocal,
     sin,
     sqrt,
     tanh,
@@ -37,6 +36,7 @@ from numpy import multiply as mul  # noqa: F401 - a kernel
 from numpy import negative as _negative
 from numpy import negative as neg  # noqa: F401 - a kernel
 from numpy import power as _power
+from numpy import reciprocal as _reciprocal
 from numpy import subtract as sub  # noqa: F401 - a kernel
 
 from ..device import array_module
@@ -51,6 +51,11 @@ Shape = tuple[int, ...]
 GELU = 0.7978845608028654  # sqrt(2 / pi)
 
 # ----- functions of one tensor -----
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x; of complex numbers by a division, which knows 0 and infinities."""
+    return np.divide(x.dtype.type(1), x) if x.dtype.kind == "c" else _reciprocal(x)
 
 
 @rounded_once
@@ -75,7 +80,7 @@ def sigmoid(x: Any) -> Any:
     e = _negative(x)
     exp(e, e)
     add(e, constant(1, e), e)
-    return reciprocal(e, e)
+    return _reciprocal(e, e)
 
 
 def constant(value: float, like: Any) -> Any:
@@ -254,11 +259,11 @@ clamp_min, clamp_max = np.maximum, np.minimum
 def pow(x: Any, exponent: Any) -> Any:
     """x ** exponent; frequent exponents are products and roots."""
     try:
-        if type(exponent) in (int, float):
+        if type(exponent) in (int, float) or (type(exponent) is complex and _kind(x) == "c"):
             if exponent == 2 and (type(exponent) is int or x.dtype.kind in "fc"):
                 return np.square(x)
             special = _POWERS.get(exponent)
-            if special is not None and x.dtype.kind == "f" and not (x.dtype.char == "e" and _no_root(x, exponent)):
+            if special is not None and x.dtype.kind in "fc" and not (x.dtype.char == "e" and _no_root(x, exponent)):
                 return special(x)
         elif type(x) is ndarray and x.dtype.kind == "f" and _one_half(exponent):
             exponent = np.full(
@@ -266,19 +271,40 @@ def pow(x: Any, exponent: Any) -> Any:
             )  # a tensor is no root in PyTorch; NumPy takes one of a number
         elif type(x) is type(exponent) is ndarray and x.dtype.char == exponent.dtype.char == "?":
             raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-        return _power(x, exponent)
+        return _complex_power(x, exponent) if _kind(x) == "c" or _kind(exponent) == "c" else _power(x, exponent)
     except ValueError:
         return _integer_power(x, exponent)
 
 
-_POWERS: dict[float, Any] = {
+_POWERS: dict[complex, Any] = {
     0.5: np.sqrt,
     -0.5: rsqrt,
+    0: np.ones_like,
     1: lambda x: x.copy(),
-    -1: np.reciprocal,
+    -1: reciprocal,
     3: rounded_once(lambda x: x * x * x),
-    -2: rounded_once(lambda x: 1 / (x * x)),
+    -2: rounded_once(lambda x: reciprocal(x * x)),
 }
+
+
+def _kind(x: Any) -> str:
+    return x.dtype.kind if hasattr(x, "dtype") else "c" if type(x) is complex else "f"
+
+
+def _complex_power(x: Any, exponent: Any) -> Any:
+    """C's power also of 0 and for whole exponents, where NumPy has others: it is NaN for ``0j ** 0j``."""
+    found = _power(x, exponent)
+    if not isinstance(found, ndarray | np.generic):
+        return found
+    others = (x == 0) | ((exponent.imag == 0) & (np.rint(exponent.real) == exponent.real))
+    if not np.any(others):
+        return found
+    dtype = found.dtype
+    by_log = np.exp(exponent * np.log(x.astype(dtype) if hasattr(x, "dtype") else dtype.type(x)))
+    lost = (
+        np.isnan(by_log.real) & np.isnan(by_log.imag) & (exponent != 0)
+    )  # a product of infinities, which C takes apart
+    return np.where(others & ~lost, by_log, found)
 
 
 def _one_half(exponent: Any) -> bool:
@@ -286,7 +312,7 @@ def _one_half(exponent: Any) -> bool:
     return isinstance(exponent, ndarray | np.floating) and exponent.size == 1 and bool(exponent == 0.5)
 
 
-def _no_root(x: Any, exponent: float) -> bool:
+def _no_root(x: Any, exponent: complex) -> bool:
     """Whether half precision has a power where others have a root: PyTorch's on the CPU, of which -0.0 and -inf tell."""
     return abs(exponent) == 0.5 and type(x) is ndarray
 

@@ -127,7 +127,7 @@ addcmul_row = op("addcmul(self, tensor1, tensor2, value)", "AddcmulBackward0", s
    jvp="self_t + (tensor1_t * tensor2 + tensor1 * tensor2_t) * value", value=_plus_product)
 addcdiv_row = op("addcdiv(self, tensor1, tensor2, value)", "AddcdivBackward0", self="g", alias="self", elementwise=True,
    tensor1="g * (conjugated(value) / tensor2)", tensor2="-g * (conjugated(value) * tensor1 / (tensor2 * tensor2))",
-   jvp="self_t + (tensor1_t - tensor1 / tensor2 * tensor2_t) / tensor2 * value", value=_plus_quotient)
+   jvp="self_t + tensor1_t / tensor2 * value - tensor2_t * (tensor1 / tensor2) / tensor2 * value", value=_plus_quotient)
 lerp_row = op("lerp(self, end, weight)", "LerpBackward1", self="g * (1 - conjugated(weight))", end="g * conjugated(weight)",
    weight="g * (end - self)", jvp="lerp(self_t, end_t, weight) + weight_t * (end - self)",
    elementwise=True, kinds="fc", scalars={"weight": "LerpBackward0"}, value=_between)

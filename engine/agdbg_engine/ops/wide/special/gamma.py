@@ -19,7 +19,8 @@ from .scipy_values import by_scipy, functions_of
 def _lgamma(x: Any) -> Any:
     """Log of the absolute value of the gamma function."""
     found = functions_of(x).gammaln(x).astype(x.dtype)
-    return np.where(x == -np.inf, x.dtype.type(np.inf), found)
+    tiny = np.abs(x) < 1e-300  # where the function of SciPy is infinite, and the gamma function 1 / x
+    return np.where((x == -np.inf) | (x == 0), x.dtype.type(np.inf), np.where(tiny, -np.log(np.abs(x)), found))
 
 
 def _digamma(x: Any) -> Any:
