@@ -120,6 +120,17 @@ def ends_with_tangents(T):
         return fw.unpack_dual(T.linspace(0, fw.make_dual(T.tensor(1.0), T.tensor(1.0)), 3)).tangent
 
 
+def tied_pieces(T):
+    x = T.ones(2, requires_grad=True)
+    y = T.segment_reduce(x, "max", lengths=T.tensor([2]))
+    return [T.autograd.grad(y, x, T.tensor([g]), retain_graph=True)[0].tolist() for g in (1.0, -1.0)]
+
+
+def ldl_of_nan(T):
+    x = T.tensor([[T.nan, 1.0], [1.0, 1.0]], dtype=T.float64)
+    return T.linalg.ldl_factor_ex(x).pivots.tolist()
+
+
 def parted_view(T):
     x = T.tensor([1.0, 1.0, 1.0], requires_grad=True)
     y = x * 1
@@ -487,6 +498,8 @@ CALLS = {
     "setup-context-inside": (setup_context_inside, [2, 3], [1, 1]),
     "weight-tangents": (weight_tangents, None, 0.6931),
     "ends-with-tangents": (ends_with_tangents, None, NotImplementedError),
+    "tied-pieces": (tied_pieces, [[0.5, 0.5], [-1.0, -1.0]], [[0.5, 0.5], [-0.5, -0.5]]),
+    "ldl-of-nan": (ldl_of_nan, [2, 2], [1, 2]),
     "parted-view": (parted_view, [10.0, 10.0, 1.0], [1.0, 1.0, 1.0]),
     "sign-of-zero": (sign_of_zero, [-np.inf], [np.inf]),
     "negative-size": (negative_size, (-3, 0), RuntimeError),

@@ -367,3 +367,41 @@ def test_tangent_of_addcdiv_by_zero() -> None:
             lib.func.jvp(lambda *a, T=lib: T.addcdiv(*a, value=2), tuple(x), tuple(map(lib.ones_like, x)))[1].numpy()
         )
     np.testing.assert_array_equal(found[1], found[0])
+
+
+# ----- what is not a number comes in -----
+
+CURVES = {"elu": (), "elu of 2": (2.0,), "celu": (), "celu of 2": (2.0,), "selu": ()}
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("coming", [np.nan, np.inf, 1.0])
+def test_second_derivative_of_an_exponential_unit(curve: str, coming: float) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    found = []
+    for lib in (torch, eng):
+        for value in (0.0, -0.0, 1.0, -1.0):  # one by one, as vectors of the CPU do otherwise
+            x = lib.tensor([value], dtype=lib.float64, requires_grad=True)
+            y = getattr(lib.nn.functional, curve.split()[0])(x, *CURVES[curve])
+            (g,) = lib.autograd.grad(y, x, lib.full_like(y, coming), create_graph=True)
+            found.append(lib.autograd.grad(g, x, lib.ones_like(g))[0].item())
+    np.testing.assert_allclose(found[4:], found[:4], rtol=1e-12)
+
+
+@pytest.mark.parametrize("coming", [np.nan, np.inf, 1.0])
+@pytest.mark.parametrize("weight", [0.25, np.nan])
+def test_prelu_at_zero_and_above(coming: float, weight: float) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+    found = []
+    for lib in (torch, eng):
+        x = lib.tensor([0.0, -0.0, 1.0, -1.0], dtype=lib.float64, requires_grad=True)
+        w = lib.tensor([weight], dtype=lib.float64, requires_grad=True)
+        y = lib.nn.functional.prelu(x, w)
+        first = lib.autograd.grad(y, [x, w], lib.full_like(y, coming), create_graph=True)
+        second = lib.autograd.grad([g.sum() for g in first], [x, w])
+        tangent = lib.func.jvp(
+            lambda w, x=x.detach(), T=lib: T.nn.functional.prelu(x, w), (w.detach(),), (lib.full_like(w, coming),)
+        )[1]
+        found.append([t.detach().numpy() for t in (*first, *second, tangent)])
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

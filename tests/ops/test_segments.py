@@ -49,7 +49,7 @@ NAN, INF = np.nan, np.inf
     "x", [[1.0, 2.0, 3.0, NAN, 5.0], [2.0, 2.0, 3.0, 4.0, 3.0], [2.0, 2.0, NAN, NAN, -INF]], ids=str
 )
 @pytest.mark.parametrize("initial", [None, 3.0])
-@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
 def test_what_comes_in_reaches_what_is_chosen(reduce, initial, x, coming):
     found = []
     for library in (engine, torch):
@@ -102,6 +102,19 @@ def test_no_pieces():
         y.sum().backward()
         found.append((y.tolist(), x.grad.tolist(), tuple(y.shape)))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("coming", [1.0, -1.0, NAN])
+@pytest.mark.parametrize("x", [[NAN, 2.0, 3.0, 0.0], [NAN, NAN, 2.0, 3.0], [0.0, NAN, 0.0, 1.0]], ids=str)
+@pytest.mark.parametrize("lengths", [[2, 2], [4], [0, 3, 1]], ids=str)
+@pytest.mark.parametrize("initial", [None, 2.0])
+def test_product_with_numbers_that_are_none(initial, lengths, x, coming):
+    found = []
+    for library in (engine, torch):
+        t = library.tensor(x, dtype=library.float64, requires_grad=True)
+        y = library.segment_reduce(t, "prod", lengths=library.tensor(lengths), initial=initial)
+        found.append(library.autograd.grad(y, t, library.full_like(y, coming))[0].tolist())
+    np.testing.assert_array_equal(*found)
 
 
 ERRORS = """

@@ -62,11 +62,10 @@ def elu_backward(
 def elu_second(
     F: Any, g: Any, grad: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any
 ) -> Any:  # fmt: skip
-    """The gradient of :func:`elu_backward` in ``x``; nothing at 0."""
-    if is_result:
-        return F.keep(g * grad * input_scale, x < 0)
-    curve = F.exp(F.clamp_max(x, 0.0) * input_scale) * (input_scale * input_scale * alpha * scale)
-    return F.keep(g * grad * curve, x < 0)
+    """The gradient of :func:`elu_backward` in ``x``: a product with 0 at 0 and above, as in PyTorch."""
+    both = g * grad * input_scale
+    curve = both if is_result else F.elu_backward(both, alpha, scale, input_scale, False, x)
+    return curve * F.to_copy(x < 0, x.dtype)
 
 
 activation(

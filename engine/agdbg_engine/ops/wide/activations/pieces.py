@@ -121,7 +121,7 @@ def prelu_kernel(x: Any, weight: Any) -> Any:
 
 def _prelu_weight_grad(g: Any, x: Any) -> Any:
     """The gradient in the weight with a history; at 0 it has no slope, as in PyTorch."""
-    return graph.where(x == 0, g * 0.0, graph.drop(g * x, x > 0))  # type: ignore[attr-defined]  # a row
+    return graph.drop(g * graph.where(x >= 0, 0.0, x), x > 0)  # type: ignore[attr-defined]  # a row
 
 
 in_both("prelu_weight_grad", lambda g, x: kernels.drop(g * x, x > 0), _prelu_weight_grad)
@@ -170,7 +170,7 @@ activation(
 )  # fmt: skip
 op(
     "prelu_kernel(self, weight)", "PreluKernelBackward0", self="prelu_kernel_backward(g, self, weight)",
-    weight="prelu_weight_grad(g, self)", jvp="where(self >= 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
+    weight="prelu_weight_grad(g, self)", jvp="where(self >= 0, self_t, self_t * weight) + drop(weight_t * self, self >= 0)",
     elementwise=True, kinds="f",
 )  # fmt: skip
 op(

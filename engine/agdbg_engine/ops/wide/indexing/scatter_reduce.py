@@ -106,7 +106,8 @@ class _BySlice(_ByElement):
 
 
 class _ByPiece(_BySlice):
-    """How slices come to pieces and back: what is not chosen gets nothing, whatever comes in, and NaN is chosen."""
+    """How slices come to pieces and back: what is not the extreme gets nothing, whatever comes in, and NaN is one; in a product
+    one NaN has the product of the others."""
 
 
 def _weights(
@@ -146,6 +147,10 @@ def _weights(
     alone = zero & (zeros == 1)
     others = by.pick(by.reduce(x, F.masked_fill(src, alone, 1.0), "prod", include_self))
     of_src = F.where(alone, others, by.pick(result) / F.masked_fill(src, zero, 1.0))
+    if type(by) is _ByPiece:
+        unknown = src != src
+        unknown = unknown & (by.pick(by.add(one * 0, F.to_copy(unknown, result.dtype))) == 1)
+        of_src = F.where(unknown, by.pick(by.reduce(x, F.masked_fill(src, unknown, 1.0), "prod", include_self)), of_src)
     return of_self, F.once_only(of_src, by.refusal) if bool((zeros > 1).any()) else of_src
 
 
@@ -182,7 +187,7 @@ def reduce_source_grad(
     if reduce == "sum":
         return out
     weights = _weights(F, by, x, src, result, reduce, include_self)[1]
-    return F.drop(out * weights, weights == 0) if type(by) is _ByPiece else out * weights
+    return F.drop(out * weights, weights == 0) if type(by) is _ByPiece and reduce != "prod" else out * weights
 
 
 @formula
@@ -213,7 +218,7 @@ BY_SLICE = op(
     jvp=f"reduce_tangent(self_t, source_t, {_SLICE})",
 )  # fmt: skip
 BY_PIECE = op(
-    "extreme_of_pieces(self, dim, index, source, reduce, include_self)", "IndexReduceBackward0", index=None, value=_by_slice,
+    "reduced_pieces(self, dim, index, source, reduce, include_self)", "IndexReduceBackward0", index=None, value=_by_slice,
     self=f"reduce_self_grad(g, {_PIECE})", source=f"reduce_source_grad(g, {_PIECE})",
     jvp=f"reduce_tangent(self_t, source_t, {_PIECE})",
 )  # fmt: skip

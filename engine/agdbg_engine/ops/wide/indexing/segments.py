@@ -137,8 +137,8 @@ class _Pieces:
         return np.concatenate([column, np.ones_like(column, shape=(1, 1))]) if self.more else column
 
 
-_HOW = {"prod": ("index", "prod"), "max": ("piece", "amax"), "min": ("piece", "amin")}
-"""By which rule and reduction of slices pieces are reduced."""
+_HOW = {"prod": "prod", "max": "amax", "min": "amin"}
+"""By which reduction of slices pieces are reduced."""
 
 
 def _joined(by: _Pieces, rows: Any, reduce: str, initial: Any) -> tuple[Any, Any]:
@@ -147,9 +147,7 @@ def _joined(by: _Pieces, rows: Any, reduce: str, initial: Any) -> tuple[Any, Any
     start, index = by.start(rows, first), by.of(by.index)
     if reduce not in _HOW:
         return by.F.index_add(start, 0, index, rows, 1), start
-    how, name = _HOW[reduce]
-    op_of_slices = by.F.index_reduce if how == "index" else by.F.extreme_of_pieces
-    return op_of_slices(start, 0, index, rows, name, True), start
+    return by.F.reduced_pieces(start, 0, index, rows, _HOW[reduce], True), start
 
 
 def _beyond(joined: Any, reduce: str, initial: Any) -> Any:
@@ -174,8 +172,7 @@ def _reduced_rows(by: _Pieces, data: Any, reduce: str, initial: Any, result: Any
     joined, start = _joined(by, rows, reduce, initial) if initial is not None or by.more else (by.spread(result), None)
     if start is None:
         start = by.start(rows, _START[reduce])
-    how, name = _HOW[reduce]
-    return how, start, 0, by.of(by.index), rows, name, True, joined
+    return "piece", start, 0, by.of(by.index), rows, _HOW[reduce], True, joined
 
 
 @formula
