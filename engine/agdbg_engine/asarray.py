@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .backends import on_device
 from .creation import as_tensor, tensor
 from .device import asked, resolved
 from .dtype import scalar_type
@@ -29,7 +30,7 @@ def asarray(
     if isinstance(obj, bytes | bytearray | memoryview):
         obj = np.frombuffer(obj, np.dtype(dtype or np.float32))
         obj = obj if obj.flags.writeable else obj.copy()
-    if not isinstance(obj, Tensor | np.ndarray):
+    if not isinstance(obj, Tensor | np.ndarray) and not on_device(obj):
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
@@ -40,7 +41,7 @@ def asarray(
     found = as_tensor(obj, dtype=dtype, device=device)
     if copy is False and asked(device) is not None and isinstance(obj, Tensor) and obj.device != resolved(device):
         raise ValueError(f"can't alias tensor on {obj.device} as a tensor on {resolved(device)}.")
-    if copy and (found is obj or isinstance(obj, np.ndarray)):
+    if copy and (found is obj or not isinstance(obj, Tensor)):
         found = found.clone()
     if requires_grad is None or found.requires_grad == requires_grad:
         return found

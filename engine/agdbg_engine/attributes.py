@@ -148,6 +148,27 @@ class Attributes:
         """Address of the first element."""
         return address(self._a)
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """How other libraries find the memory of a tensor on a GPU, without history: ``cupy.asarray(x)`` shares it."""
+        if not self.is_cuda:
+            from .tensor_types import type_name
+
+            raise AttributeError(
+                f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {type_name(self)} "  # type: ignore[arg-type]  # it is one
+                "If CUDA data is required use tensor.cuda() to copy tensor to device memory."
+            )
+        if self.requires_grad:  # type: ignore[attr-defined]  # of tensors
+            raise RuntimeError(
+                "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't required, use "
+                "var.detach() to get Variable that doesn't require grad."
+            )
+        a = self._a
+        return {
+            "typestr": a.dtype.str, "shape": tuple(a.shape), "strides": None if a.flags.c_contiguous else tuple(a.strides),
+            "data": (self.data_ptr() if a.size else 0, False), "version": 2,
+        }  # fmt: skip
+
     # ----- layout -----
 
     @property

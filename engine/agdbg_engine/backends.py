@@ -225,6 +225,12 @@ def is_array(value: Any) -> bool:
     )
 
 
+def on_device(array: Any) -> bool:
+    """Whether ``array`` is one of a library whose devices are known."""
+    name = type(array).__module__.partition(".")[0]
+    return hasattr(array, "strides") and any(backend.name == name for backend in BACKENDS.values())
+
+
 def on_host(array: Any) -> bool:
     """Whether the values of ``array`` can be read without waiting for a device."""
     return isinstance(array, np.ndarray | np.generic)

@@ -12,9 +12,9 @@ import numpy as np
 
 from . import events
 from .arguments import checked
-from .backends import on_host
+from .backends import on_device, on_host
 from .backward import QUIET
-from .device import CPU, asked, module_of, moved, on, resolved
+from .device import CPU, asked, device_of, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .errors import class_name, raise_if
 from .lists_of_tensors import holds_tensors, of_numbers
@@ -60,6 +60,9 @@ def new_leaf(data: Any, dtype: Any, device: Any, requires_grad: bool = False, pi
         device = asked(device) or data.device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
+    elif on_device(data):
+        array = copied(data)
+        device = asked(device) or device_of(data)
     elif holds_tensors(data):
         _tell_rewrapped(data)
         array = of_numbers(data, dtype)
@@ -91,7 +94,11 @@ def _tell_rewrapped(data: Any) -> None:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """``data`` as a tensor, sharing the memory of arrays where possible."""
+    """``data`` as a tensor, sharing the memory of arrays where possible; those of CuPy stay where they are."""
+    if on_device(data):
+        data = wrap(data)
+        if data.dtype.kind == "c":
+            events.keep_on(events.COMPLEX)
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=asked(device))
     if not isinstance(data, np.ndarray):

@@ -46,6 +46,11 @@ class Stream:
         return device(self.backend.kind, self.index)
 
     @property
+    def device_index(self) -> int:
+        """The number of that device."""
+        return self.index
+
+    @property
     def place(self) -> tuple[str, int]:
         """Kind and number of that device."""
         return self.backend.kind, self.index

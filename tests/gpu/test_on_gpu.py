@@ -28,6 +28,7 @@ SUITES = {
     "tests/engine/test_sampling_device.py": "",
     "tests/engine/test_examples_device.py": "",
     "tests/engine/test_device_faults.py": "",
+    "tests/engine/test_device_arrays.py": "not find_the_memory",  # which looks at strides that are made up
     "tests/engine/test_device_linalg.py": "not strict_device_says_nothing",  # NaN there is anything on a GPU
     "tests/engine/test_semantics_on_device.py": "",
     "tests/engine/test_device_dtypes.py": "",
