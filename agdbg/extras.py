@@ -15,7 +15,9 @@ def extras_of(text: str) -> frozenset[str]:
         InputError: there is no extra of a name.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
-    return checked(() if words == ["none"] else EXTRAS if words == ["all"] else words)
+    return checked(
+        () if words == ["none"] else [name for word in words for name in (EXTRAS if word == "all" else [word])]
+    )
 
 
 def checked(names: Iterable[str]) -> frozenset[str]:

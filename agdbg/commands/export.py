@@ -12,6 +12,7 @@ from agdbg import status
 from agdbg.commands import signals
 from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json
+from agdbg.counted import counted
 from agdbg.errors import InputError
 from agdbg.tell import tell
 
@@ -70,7 +71,7 @@ def execute(options: Namespace) -> int:
     if options.json:
         print_json(_summary(options, graph, script_status))
     elif not destination.is_stdout:
-        tell(f"wrote {options.output}: {graph.size:,} nodes")
+        tell(f"wrote {options.output}: {counted(graph.size, 'node')}")
     return status.OK
 
 

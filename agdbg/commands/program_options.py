@@ -1,7 +1,7 @@
 """The options that commands share which run a program: what to run, and what is kept of it."""
 
-from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
-from typing import TYPE_CHECKING
+from argparse import REMAINDER, Action, ArgumentParser, ArgumentTypeError, Namespace
+from typing import TYPE_CHECKING, Any
 
 from agdbg.errors import InputError
 from agdbg.extras import extras_of
@@ -27,7 +27,7 @@ def add_recording(parser: ArgumentParser, usual: str) -> None:
     traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
     traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
     parser.add_argument(
-        "--also", type=_extras, metavar="WHAT",
+        "--also", type=_extras, action=_More, metavar="WHAT",
         help=f"record more: shapes, values, checksums, separated by commas, or all ({usual})",
     )  # fmt: skip
 
@@ -53,6 +53,14 @@ def wanted(options: Namespace) -> "Program":
         command = options.parser.prog
         raise InputError(f"nothing to run: {command} SCRIPT [ARG ...], or {command} -m MODULE [ARG ...]")
     return Program(words[0], words[1:], is_module=options.module is not None)
+
+
+class _More(Action):
+    """What an option names in several places is wanted all together."""
+
+    def __call__(self, parser: ArgumentParser, names: Namespace, values: Any, option: str | None = None) -> None:
+        """Add to what is there."""
+        setattr(names, self.dest, (getattr(names, self.dest) or frozenset()) | values)
 
 
 def _extras(text: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from agdbg.compare.canonical import Canonical
 from agdbg.compare.parting import Parting, has
 from agdbg.compare.wording import Event, columns_of, event_at
 from agdbg.compare.wording import as_json as event_as_json
+from agdbg.counted import counted
 from agdbg.events import Kind
 from agdbg.record.ending import ending_of
 from agdbg.record.layout import LAYOUT, Holds
@@ -140,10 +141,10 @@ def _same(shown: Shown, count: int) -> list[str]:
     if not count:
         return ["nothing was recorded in either: there is nothing to compare"]
     if not shown.parting.ending:
-        return [f"the runs did the same: {count:,} events compared"]
+        return [f"the runs did the same: {counted(count, 'event')} compared"]
     endings = zip(shown.traces, shown.parting.ending, strict=True)
     return [
-        f"the runs did the same in {count:,} events, and differ at their end:",
+        f"the runs did the same in {counted(count, 'event')}, and differ at their end:",
         *(printable(f"  {trace.path}: {ending}") for trace, ending in endings),
     ]
 

@@ -11,6 +11,7 @@ from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agdbg.agent.control import EventStop
+from agdbg.counted import counted
 from agdbg.error_text import class_name
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Packed
@@ -148,14 +149,20 @@ def in_pass(walk: Walk) -> Iterator[Happening]:
     site = bp.code, bp.lasti
     if not position:
         yield Happening(
-            "backward-started", f"{bp.call}() starts with {len(bp.order):,} nodes", None, site, {"call": bp.call}
+            "backward-started",
+            f"{bp.call}() starts with {counted(len(bp.order), 'node')}",
+            None,
+            site,
+            {"call": bp.call},
         )
     else:
         yield from _after(walk, bp.order[position - 1])
     if position < len(bp.order):
         yield from _before(walk, bp.order[position])
         return
-    yield Happening("backward-finished", f"{bp.call}() has run its {position:,} nodes", None, site, {"call": bp.call})
+    yield Happening(
+        "backward-finished", f"{bp.call}() has run its {counted(position, 'node')}", None, site, {"call": bp.call}
+    )
     if bp.freed is not None and any(node.slots for node in bp.order):
         yield Happening("graph-freed", f"{bp.call}() has freed what its graph saved", None, site, {"call": bp.call})
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.reason import STEP, Reason, message
+from agdbg.counted import counted
 from agdbg.engines.native_scene import NativeScene, unpacking
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_until import Target
@@ -392,7 +393,7 @@ class Walk:
     def _described(self, place: str, phase: str) -> str:
         node, total = self.next_node(), len(self.bp.order)
         if node is None or place == "end":
-            return f"{self.bp.call}() has run its {total:,} nodes and is about to return"
+            return f"{self.bp.call}() has run its {counted(total, 'node')} and is about to return"
         where = f"in {node.op_name} ({phase})" if phase else f"before {node.op_name}"
         hooks = f", which calls {_called(node)}" if runs_user_code(node) and not phase else ""
         return f"{where}, node {self.bp.position + 1:,} of {total:,} of {self.bp.call}(){hooks}"

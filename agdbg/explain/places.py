@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
+from agdbg.counted import counted as counted
 from agdbg.record.lookup import Site
-
-
-def counted(number: int, noun: str, plural: str = "s") -> str:
-    """``1 node``, ``2 nodes``, ``1,000 nodes``."""
-    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def place_of(site: Site, base: Path | None) -> str:

@@ -15,6 +15,7 @@ which producers come first, so folding never makes a cycle. `graph.notes` say wh
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from agdbg.counted import counted
 from agdbg.graph.fold import folded_edges, folded_node
 from agdbg.graph.model import Graph
 from agdbg.graph.repeats import find_repeats
@@ -159,7 +160,9 @@ def _apply(graph: Graph, topology: Topology, items: list[_Item]) -> Graph:
             folds.append(f"Folded at #{box.id}: {box.op} ({box.text}) at {box.site or 'no known line'}.")
     result.edges = folded_edges(graph.edges, topology, owner, result.nodes)
     boxes = len(result.nodes)
-    result.notes.append(f"{boxes:,} boxes stand for {graph.size:,} nodes; a full drawing shows every node.")
+    result.notes.append(
+        f"{counted(boxes, 'box', 'es')} stand for {counted(graph.size, 'node')}; a full drawing shows every node."
+    )
     result.notes += folds[:NOTES_OF_FOLDS]
     if len(folds) > NOTES_OF_FOLDS:
         result.notes.append(f"{len(folds) - NOTES_OF_FOLDS} more folds are marked in the drawing.")

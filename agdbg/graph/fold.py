@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from agdbg.counted import counted
 from agdbg.graph.model import Badge, GraphEdge, GraphNode, NodeState
 from agdbg.graph.topology import Topology
 
@@ -39,12 +40,12 @@ def folded_node(members: Sequence[GraphNode], repeats: int, block: int, title: s
 def _title(members: Sequence[GraphNode], count: int, repeats: int, block: int) -> str:
     times = "\N{MULTIPLICATION SIGN}"
     if not repeats:
-        return f"{count:,} nodes folded"
+        return f"{counted(count, 'node')} folded"
     if block == 1:
         return f"{repeats:,} {times} {members[0].op}"
-    return (
-        f"{repeats:,} {times} {block:,} nodes" if count == repeats * block else f"{repeats:,} repeats, {count:,} nodes"
-    )
+    if count == repeats * block:
+        return f"{repeats:,} {times} {counted(block, 'node')}"
+    return f"{counted(repeats, 'repeat')}, {counted(count, 'node')}"
 
 
 def _ops(members: Sequence[GraphNode]) -> str:

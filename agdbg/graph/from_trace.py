@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence, Set
 from os.path import basename
 from typing import Literal
 
+from agdbg.counted import counted
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind, Provenance
 from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, ModuleCall, NodeState
 from agdbg.progress import report, steps
@@ -165,7 +166,7 @@ class _Builder:
             where = f" at #{error.node}" if error.node else ""
             notes.append(f"{error.kind}{where}: {first_line}")
         if self._unknown:
-            notes.append(f"{len(self._unknown)} nodes were born before recording began.")
+            notes.append(f"{counted(len(self._unknown), 'node')} were born before recording began.")
         if self._drawn is not None and not graph.nodes:
             notes.append("The roots of this pass have no graph.")
         return notes

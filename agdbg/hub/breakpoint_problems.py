@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from agdbg.breakpoints import EVENTS, storage_number
+from agdbg.counted import counted
 from agdbg.filters import KNOWN
 
 
@@ -24,7 +25,7 @@ def line_problem(file: str, line: int, length: int | str) -> str:
     """A line that is not in the file, which has ``length`` lines or cannot be read."""
     if isinstance(length, str):
         return length
-    return "" if 1 <= line <= length else f"line {line} is not in {file}, which has {length:,} lines"
+    return "" if 1 <= line <= length else f"line {line} is not in {file}, which has {counted(length, 'line')}"
 
 
 def name_problem(name: str) -> str:

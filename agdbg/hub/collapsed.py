@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agdbg.counted import counted
 from agdbg.graph.row_folds import Item, View
 from agdbg.graph.told import edges_to
 from agdbg.hub.moment import Moment
@@ -108,4 +109,4 @@ def _node(item: Item, told: Row, following: int) -> tuple[Row, list[str]]:
     place = f"{told['file'].rsplit('/', 1)[-1]}:{told['line']}" if told["file"] else ""
     if count == 1:
         return told, [f"{told['op']} #{told['node']}", badges or told["shape"] or place]
-    return told, [told["op"], f"{count:,} nodes  {told['shape'] or place}".rstrip()]
+    return told, [told["op"], f"{counted(count, 'node')}  {told['shape'] or place}".rstrip()]

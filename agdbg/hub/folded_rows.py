@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agdbg.counted import counted
 from agdbg.events import Kind, Outcome
 from agdbg.graph.row_calls import RowCalls
 from agdbg.graph.row_facts import facts_of
@@ -124,7 +125,7 @@ class FoldedRows:
             first += "" if within == length else ", \N{HORIZONTAL ELLIPSIS}"
         else:
             node = self._history.live.node(self._history.node_at(item.start))
-            first = node.op.name if length == 1 and node is not None else f"{length:,} nodes"
+            first = node.op.name if length == 1 and node is not None else counted(length, "node")
         return f"{item.times:,} \N{MULTIPLICATION SIGN} {first}"
 
     def _module(self, row: int, depth: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agdbg.counted import counted
 from agdbg.events import ACCUMULATE_SEQUENCE, SAVED_EDIT, HookAction, Kind, Provenance, a_of, flags_of
 from agdbg.hub import recorded_values
 from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
@@ -171,7 +172,7 @@ class Inspection:
     def _ran_in(self) -> str:
         runs = [run for run in self._facts.runs_of(self._node.id) if run.row < self._before]
         told = [f"{pass_words(self._facts, run.pass_id)}, place {run.order}" for run in runs[-SHOWN:]]
-        more = [f"{len(runs) - SHOWN:,} passes before"] if len(runs) > SHOWN else []
+        more = [f"{counted(len(runs) - SHOWN, 'pass', 'es')} before"] if len(runs) > SHOWN else []
         return "; ".join(more + told) or "no pass"
 
 

@@ -5,6 +5,7 @@ from os.path import basename
 from pathlib import Path
 from typing import Any
 
+from agdbg.counted import counted
 from agdbg.graph.collapse import collapse
 from agdbg.graph.model import Badge, BadgeKind, Graph, GraphEdge, GraphNode, NodeState
 from agdbg.incode.live import LiveGraph, LiveNode
@@ -60,7 +61,7 @@ class Drawn:
         return self.graph.size
 
     def __repr__(self) -> str:
-        return f"<graph of {self.graph.size:,} nodes{': ' if self.graph.title else ''}{self.graph.title}>"
+        return f"<graph of {counted(self.graph.size, 'node')}{': ' if self.graph.title else ''}{self.graph.title}>"
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

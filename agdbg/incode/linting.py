@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agdbg.counted import counted
 from agdbg.diagnose.finding import Finding
 from agdbg.incode.findings import Findings
 from agdbg.incode.live import LiveGraph, LiveNode
@@ -29,7 +30,7 @@ def lint(tensor: Any, model: Any = None) -> Findings:
     if recorder is not None:
         recorder.flush()
         found = _with_trace(graph, found, recorder)
-    return Findings(found, f"nothing was found in a graph of {len(graph.nodes):,} nodes")
+    return Findings(found, f"nothing was found in a graph of {counted(len(graph.nodes), 'node')}")
 
 
 def _with_trace(graph: LiveGraph, found: list[Finding], recorder: Any) -> list[Finding]:

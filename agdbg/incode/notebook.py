@@ -29,7 +29,7 @@ class _Parser(ArgumentParser):
 
 def _parsed(line: str) -> Namespace:
     parser = _Parser(prog="%%agdbg", add_help=False, allow_abbrev=False)
-    parser.add_argument("--also", default="")
+    parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--trace")
     parser.add_argument("--lint", action="store_true")
     parser.add_argument("--no-graph", action="store_true")

@@ -31,7 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--agdbg", action="store_true", help="record each test, and explain under those that fail")
     group.addoption(
         "--agdbg-also",
-        default="",
+        action="append",
+        default=[],
         metavar="EXTRAS",
         help="with --agdbg: record shapes, values, checksums as well, or all",
     )

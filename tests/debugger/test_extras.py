@@ -37,6 +37,7 @@ PATIENCE_S = 30.0
         ("shapes", {"shapes"}),
         ("values, shapes", {"shapes", "values"}),
         ("all", set(EXTRAS)),
+        ("values,all", set(EXTRAS)),
         ("none", set()),
         ("", set()),
     ],
@@ -64,7 +65,13 @@ def kinds_of(path):
 
 
 @pytest.mark.parametrize(
-    ("options", "names"), [((), set()), (("--also", "values"), {"values"}), (("--also=all",), set(EXTRAS))]
+    ("options", "names"),
+    [
+        ((), set()),
+        (("--also", "values"), {"values"}),
+        (("--also=all",), set(EXTRAS)),
+        (("--also", "values", "--also=shapes"), {"shapes", "values"}),
+    ],
 )
 def test_a_run_records_what_was_asked_for_and_prints_the_same(programs, options, names):
     programs.write({"script.py": SCRIPT})

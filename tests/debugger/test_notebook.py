@@ -56,8 +56,10 @@ def test_an_error_in_a_cell_is_explained_with_the_lines_of_cells(notebook):
 
 def test_options(notebook, tmp_path):
     out, shown = notebook(
-        SETUP, f"%%agdbg --no-graph --lint --also values --trace {tmp_path / 'kept'}\nloss.backward()"
+        SETUP, f"%%agdbg --no-graph --lint --also values --also shapes --trace {tmp_path / 'kept'}\nloss.backward()"
     )
+    sees = json.loads((tmp_path / "kept" / "meta.json").read_text())["sees"]
+    assert (sees["values"], sees["shapes"], sees["checksums"]) == (True, True, False)
     assert shown == [] and f"trace: {tmp_path / 'kept'}" in out
     assert (tmp_path / "kept" / "meta.json").exists()
     out, shown = notebook("%%agdbg --colours\n1/0")

@@ -131,6 +131,7 @@ def test_extras_can_be_asked_for(run):
     text = """
 import agdbg_engine as torch
 from agdbg.engines import native
+from agdbg.events import Kind
 from agdbg.record import Facts, Trace
 
 def test_one():
@@ -140,8 +141,9 @@ def test_one():
     recorder.flush()
     facts = Facts(Trace.open(recorder.path))
     assert facts.shape(int(facts.node_ids[1])).text == "float32[2]"
+    assert facts.bad_summaries == [] and len(facts.rows(Kind.SUMMARY))
 """
-    run(text, "--agdbg", "--agdbg-also", "shapes").assert_outcomes(passed=1)
+    run(text, "--agdbg", "--agdbg-also", "shapes", "--agdbg-also", "values").assert_outcomes(passed=1)
     done = run(text, "--agdbg", "--agdbg-also", "colours")
     assert done.ret == 4 and "nothing called" in done.stderr.str()
 

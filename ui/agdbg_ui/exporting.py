@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
+from agdbg.counted import counted
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.export import ExportScreen
@@ -24,7 +25,7 @@ def export(app: App[Any], session: Session, say: Callable[[str], object]) -> Non
             body = await session.ask.export(path, overwrite)
         except RequestFailed as error:
             raise InputError(str(error).removeprefix("agdbg/export: ")) from None
-        return f"{body['nodes']:,} nodes written to {body['path']}"
+        return f"{counted(body['nodes'], 'node')} written to {body['path']}"
 
     def written(said: str | None) -> None:
         if said is not None:

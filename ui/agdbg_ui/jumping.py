@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agdbg.counted import counted
+
 if TYPE_CHECKING:
     from agdbg_ui.pane_app import PaneApp
     from agdbg_ui.session import Session
@@ -77,6 +79,6 @@ class Jumps:
             edges = len(body["shortest"]) - 1
             more = "; not all of the graph was looked at" if body["cut"] else ""
             self._app.say(
-                f"from #{body['first']} to #{body['last']}: {body['total']:,} nodes on all ways, "
+                f"from #{body['first']} to #{body['last']}: {counted(body['total'], 'node')} on all ways, "
                 f"{edges} {'edge' if edges == 1 else 'edges'} on the shortest{more}"
             )

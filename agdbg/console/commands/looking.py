@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.console.places import file_and_line, frames_in_words, line_of, path_of, short
 from agdbg.console.table import CommandError, Reply, command, number
+from agdbg.counted import counted
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
@@ -64,7 +65,7 @@ def list_source(console: "Console", rest: str) -> Reply:
     first = max(first if first else line - _AROUND, 1)
     last = min(first + 2 * _AROUND, len(lines))
     if first > len(lines):
-        raise CommandError(f"{short(file)} has {len(lines):,} lines")
+        raise CommandError(f"{short(file)} has {counted(len(lines), 'line')}")
     console.listed = (file, last + 1)
     shown = [f"{'->' if at == line else '  '} {at:5}  {lines[at - 1]}".rstrip() for at in range(first, last + 1)]
     value = {"file": file, "first": first, "line": line, "lines": lines[first - 1 : last]}

@@ -6,6 +6,7 @@ from agdbg.breakpoints import EVENTS
 from agdbg.console.event_names import is_meant, is_named, unlisted
 from agdbg.console.places import short
 from agdbg.console.table import CommandError, Reply, command, nearest
+from agdbg.counted import counted
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
@@ -79,7 +80,7 @@ def export(console: "Console", rest: str) -> Reply:
     if not name:
         raise CommandError("export where? write export FILE, whose suffix says the format")
     made = console.ask("agdbg/export", path=str(console.cwd / name), full=is_full)
-    return Reply(f"{made['nodes']:,} nodes drawn into {short(made['path'])}", made)
+    return Reply(f"{counted(made['nodes'], 'node')} drawn into {short(made['path'])}", made)
 
 
 def all_events(console: "Console") -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
+from agdbg.counted import counted
 from agdbg.sizes import size
 from agdbg_ui.amounts import HEIGHTS, share
 from agdbg_ui.backend import FAILURES
@@ -383,11 +384,9 @@ def elements_shown(body: Body) -> str:
         return "its only element"
     lines = f"{width:,} in a line" if width < total else "in one line"
     if rows == body["height"]:
-        return f"all {total:,} elements, {lines}"
+        return f"all {counted(total, 'element')}, {lines}"
     if body["rowStep"] != 1:
-        return (
-            f"{_range('lines', body['row'], rows, body['rowStep'])} of {body['height']:,}: {total:,} elements, {lines}"
-        )
+        return f"{_range('lines', body['row'], rows, body['rowStep'])} of {body['height']:,}: {counted(total, 'element')}, {lines}"
     first = body["row"] * width
     return f"elements {first:,} to {min(first + rows * width, total) - 1:,} of {total:,}, {lines}"
 

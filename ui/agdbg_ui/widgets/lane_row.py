@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from agdbg.counted import counted
 from agdbg_ui.amounts import HEIGHTS, is_bad, norm_words
 from agdbg_ui.text import (
     Piece,
@@ -116,7 +117,7 @@ def _fold(row: Row, next_node: int | None, share: Shares) -> Pieces:
 
 
 def _count(row: Row) -> str:
-    return f"  {row['count']:,} nodes"
+    return f"  {counted(row['count'], 'node')}"
 
 
 def _op(row: Row, width: int, is_next: bool) -> Pieces:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg.counted import counted
 from agdbg_ui.amounts import bar, duration, norm_words, share
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells, pad, pad_name, safe, shorten, shorten_start
@@ -139,7 +140,7 @@ class TimelinePane(Rows):
             return [("no pass", ASIDE)]
         turn = ("◂" if body["before"] is not None else " ") + ("▸" if body["after"] is not None else " ")
         place = f"{str(body['file']).rsplit('/', 1)[-1]}:{body['line']}" if body["file"] else ""
-        said = f"{body['total']:,} runs  {duration(body['wholeNs'])}  {body['outcome']}"
+        said = f"{counted(body['total'], 'run')}  {duration(body['wholeNs'])}  {body['outcome']}"
         pieces: Pieces = [(f"{turn} pass {body['pass']}  ", LABEL), (f"{said}  ", "")]
         room = width - sum(cells(text) for text, _ in pieces)
         return [*pieces, (shorten(f"{safe(str(body['call']))}  {place}", room), ASIDE)]
