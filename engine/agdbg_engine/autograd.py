@@ -177,8 +177,7 @@ def grad_of_level(
 
 def _check_flags(retain_graph: Any, create_graph: Any, unused: Any = False) -> None:
     """Flags are bools or integers, as in PyTorch; those that may be left out may be ``None`` too."""
-    flags = [create_graph, *(x for x in (retain_graph, unused) if x is not None)]
-    for flag in flags:
+    for flag in (create_graph, False if retain_graph is None else retain_graph, False if unused is None else unused):
         if not hasattr(flag, "__index__"):
             raise TypeError(f"'{type(flag).__name__}' object cannot be interpreted as an integer")
 

@@ -205,15 +205,21 @@ class BackwardPass:
 
     def _run(self) -> None:
         outer = None if self.parent is None else self.parent.journal
-        with nullcontext() if outer is None else outer.nested(self):
-            if events.sink is not None and events.sink.driver is not None:
-                events.sink.driver(self)
-            if self.position < len(self.order):
-                if self.noted is not None:
-                    self.noted.run()
-                else:
-                    self._advance(self.order[self.position :], self.run_node)
+        if outer is None:
+            self._run_nodes()
+        else:
+            with outer.nested(self):
+                self._run_nodes()
         self.finish(None)
+
+    def _run_nodes(self) -> None:
+        if events.sink is not None and events.sink.driver is not None:
+            events.sink.driver(self)
+        if self.position < len(self.order):
+            if self.noted is not None:
+                self.noted.run()
+            else:
+                self._advance(self.order[self.position :], self.run_node)
 
     def step(self) -> Node | None:
         """Run the next node and return it; ``None`` when there is none left. The driver calls :meth:`finish` then."""
