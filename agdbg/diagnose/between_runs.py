@@ -123,10 +123,12 @@ def fix(case: Case, state: Written, call: PassFact, lines: Lines) -> str:
         return ""
     backward = f"`{call_text(call.site, call.call)}`{lines.at(call.site)}"
     again = "or run the forward again after it: a checkpoint computes its function once more in backward, from what is there then."
+    wrote = f"`{call_text(who.site, 'step')}`" if who.manner == "step" else who.words
+    if who.site.file == call.site.file and who.site.line >= call.site.line:  # that of an earlier turn of a loop
+        return f"Call backward() on what the checkpoint computes before {wrote}{lines.at(who.site)} runs, {again}"
     if who.manner == "step":
-        step = f"`{call_text(who.site, 'step')}`{lines.at(who.site)}"
-        return f"Step after backward(): move {step} behind {backward}, {again}"
-    does = {"loaded": "Load the state", "no_grad": "Do the update"}.get(who.manner, f"Do the write of {who.words}")
+        return f"Step after backward(): move {wrote}{lines.at(who.site)} behind {backward}, {again}"
+    does = {"loaded": "Load the state", "no_grad": "Do the update"}.get(who.manner, f"Do the write of {wrote}")
     return f"{does}{lines.at(who.site)} after {backward}, {again}"
 
 
@@ -136,4 +138,4 @@ def _writer(case: Case, state: Written) -> Writer | None:
 
 
 def _by(who: Writer) -> str:
-    return who.words if who.manner == "step" else who.op or "a write"
+    return who.words if who.manner in ("step", "loaded") else who.op or "a write"

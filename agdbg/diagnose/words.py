@@ -73,5 +73,5 @@ def count(number: int, noun: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with a capital at its beginning."""
-    return text[:1].upper() + text[1:]
+    """The text with a capital at its beginning, unless that is code: a call, as of ``clamp()``."""
+    return text if "(" in text.partition(" ")[0] else text[:1].upper() + text[1:]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.diagnose import Evidence, Finding, diagnose, lint
 from agdbg.diagnose.singular import singular
+from agdbg.diagnose.words import capital
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
@@ -83,9 +84,8 @@ def _fix(fact: "NodeFact", is_gradient: bool) -> str:
         return _NOWHERE
     kept = known.keep if is_gradient else known.keep_value or known.keep
     keep = f"; {kept}" if kept else ""
-    begin = why[:1] if "(" in why.partition(" ")[0] else why[:1].upper()
     late = " A where() behind the op is too late: the gradient still goes through it." if is_gradient else ""
-    return f"{begin}{why[1:]}{keep}.{late}"
+    return f"{capital(why)}{keep}.{late}"
 
 
 def _passed_on(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:

@@ -141,7 +141,7 @@ WRITES = {
     "opt.step()": ("the optimizer step (SGD.step)", "Step after backward(): move `opt.step()` at line 15 behind"),
     "with ag.no_grad(): net[0].weight.mul_(2)": ("mul_", "Do the update at line 15 after"),
     "net.load_state_dict({k: v + 1 for k, v in net.state_dict().items()})": (
-        "copy_",
+        "`net.load_state_dict(...)`",
         "Load the state at line 15 after",
     ),
 }
@@ -163,6 +163,26 @@ def test_a_parameter_that_nothing_saved(lint_script, roles, write, also, grad, r
     assert "`y.backward()` at line 16" in found.fix
     right = STEPPED.format(first="y.backward()", second=write, **how)
     assert "recomputation" not in lint_script(HEAD + right, also=also).kinds()
+
+
+def test_a_step_of_the_turn_before(lint_script):
+    """The step stands behind the call of backward(), so it cannot be moved there."""
+    source = """
+net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+opt = ag.optim.SGD(net.parameters(), lr=0.1)
+before = None
+for turn in range(3):
+    y = checkpoint(net, ag.ones(3, 2), use_reentrant=False)
+    if before is not None:
+        before.sum().backward()
+        opt.step()
+    before = y
+"""
+    found = differs(lint_script, source)
+    assert "changed in place by the optimizer step (SGD.step) at line 17" in found.cause
+    assert found.fix.startswith(
+        "Call backward() on what the checkpoint computes before `opt.step()` at line 17 runs, or run the forward"
+    )
 
 
 @pytest.mark.parametrize(("grad", "reentrant"), [(False, False), (True, True)])
