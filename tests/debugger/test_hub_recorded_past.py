@@ -122,6 +122,10 @@ def test_after_the_end_the_recording_is_left(hub, at_stop):
     client.request("stepBack", threadId=1)
     assert client.wait_for("stopped")["description"].startswith("in the recording")
     assert client.request("agdbg/rows", start=0, count=10)["total"] == 2
+    frame = client.request("stackTrace", threadId=1)["stackFrames"][0]["id"]
+    assert client.request("dataBreakpointInfo", name="weight", frameId=frame)["dataId"] == "name:weight"
+    refused = client.request("dataBreakpointInfo", name="(w)", frameId=frame)
+    assert refused["dataId"] is None and "no thread stands" in refused["description"]
 
 
 def test_whether_what_the_program_printed_was_kept_is_told(in_trace, told):

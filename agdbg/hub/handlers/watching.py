@@ -67,6 +67,10 @@ def _of_entry(call: Call, link: AgentLink, entries: Entries, name: str) -> Body:
 
 
 def _of_expression(call: Call, frame_id: int, name: str) -> Body:
+    if (
+        call.session.state == "ended"
+    ):  # the frame is of its recording; what a name means is there when it is started anew
+        return _named(name)
     number, _ = frames.thread_and_place(frame_id)
     _, link, stop = call.session.stops.threads.standing(number)
     frame = frames.pick(frames.frames_of(stop), frame_id)
