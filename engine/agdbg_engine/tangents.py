@@ -251,7 +251,12 @@ def _viewed(tangent: Tensor, steps: list[ViewMeta], turned_back: tuple[Step, ...
     for op, step in (*(("as_strided", back) for back in turned_back), *((view.op, view.step) for view in steps)):
         out = wrap(nowhere(tangent) if isinstance(step, Cut) else step(tangent._a))
         tangent = as_view(out, tangent, op, step)
-    if mode.grad and tangent._meta is not None and tangent._meta.view is not None and tangent._meta.view.base._rg:
+    if (
+        mode.grad
+        and tangent._meta is not None
+        and tangent._meta.view is not None
+        and tangent._meta.view.base.requires_grad
+    ):
         tangent._meta.view.regenerate(tangent)
     return tangent
 

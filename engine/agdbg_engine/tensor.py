@@ -77,7 +77,7 @@ class Tensor(
         """Whether a gradient with respect to this tensor, or through it, is wanted."""
         if self._rg == MAYBE:  # a view without a history of its own
             assert self._base is not None
-            return self._fn is not None or bool(self._base._rg)
+            return self._fn is not None or self._base.requires_grad
         return bool(self._rg)
 
     @requires_grad.setter

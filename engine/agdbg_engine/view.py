@@ -97,7 +97,7 @@ class ViewMeta:
         """The node of view ``t``, made anew when the base's memory or history changed since."""
         storage = t._storage
         assert storage is not None
-        if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
+        if not storage.version == self.attr_version and (t._fn is not None or self.base.requires_grad):  # noqa: SIM201 - see saved.detached
             if self.left or parted in self.turned_back():
                 return t._fn
             self._check_moved()
@@ -318,7 +318,7 @@ class CopySlices(NodeN):
         if inner.hooks is not None and inner.hooks.unpacks:
             node_hooks(self).unpacks = True
         rest = _without(inner.next_nodes(), at)
-        self.next = (edge(base) if base._rg else None, *rest)
+        self.next = (edge(base) if base.requires_grad else None, *rest)
         self.seq = next_seq()  # when all producers are known: some may be made only now
         numbers = (base._nr, *_without(inner.nrs or (0,) * (1 + len(rest)), at))
         self.nrs = numbers if any(numbers) else None

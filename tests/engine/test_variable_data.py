@@ -275,3 +275,14 @@ def test_a_view_made_before_its_parent_left_is_one_of_the_base_still():
     assert w._base is y
     of = (ag.autograd.grad(t.sum(), x, retain_graph=True)[0].tolist() for t in (y, v, w))
     assert list(of) == [[1, 3, 1], [0, 1, 1], [0, 3, 0]]
+
+
+def test_views_of_a_view_with_other_memory_need_no_gradient_that_nobody_wants():
+    v = ag.zeros(3).view(3)
+    v.data = ag.ones(3)
+    w = v.view(1, 3)
+    assert w._base is v and not w.requires_grad and w.is_leaf and not w.expand(2, 3).clone().requires_grad
+    v.mul_(2)
+    assert w.grad_fn is None and w.tolist() == [[2, 2, 2]]
+    w.mul_(ag.ones(3, requires_grad=True))
+    assert v.requires_grad and v.view(3).requires_grad
