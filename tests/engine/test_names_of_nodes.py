@@ -219,3 +219,27 @@ def test_a_node_tells_why_it_has_not_what_pytorch_has():
         _ = ag.autograd.Function._compiled_autograd_key
     with pytest.raises(AttributeError, match=r"no attribute '_nothing'$"):
         _ = (x * x).grad_fn._nothing
+
+
+def nodes_below(results):
+    """Names of nodes in the order of their numbers, with those that their gradients go to."""
+    found, waiting = {}, [r.grad_fn for r in results]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and "AccumulateGrad" not in node.name() and node not in found:
+            found[node] = None
+            waiting += [n for n, _ in node.next_functions]
+    ordered = {n: i for i, n in enumerate(sorted(found, key=lambda n: n._sequence_nr()))}
+    return [(n.name(), [(ordered.get(f, f is not None), nr) for f, nr in n.next_functions]) for n in ordered]
+
+
+@pytest.mark.parametrize("layer", ["LSTMCell", "GRUCell", "RNNCell", "GRU", "RNN"])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_recurrent_step(layer, bias, wanted):
+    found = []
+    for library in (torch, ag):
+        x = library.ones((2, 3) if "Cell" in layer else (2, 1, 3), requires_grad=wanted)
+        results = getattr(library.nn, layer)(3, 2, bias=bias)(x)
+        found.append(nodes_below(results if isinstance(results, tuple) else (results,)))
+    assert found[1] == found[0]

@@ -43,7 +43,6 @@ KNOWN = [
     ("polar", "complex32", "NumPy has no complex numbers of 32 bits: the error says so"),
     ("stft", "MKL FFT", _LATER),
     ("tensordot", "bool: torch computes", "PyTorch's product of a row and a column has a kernel of its own for bools"),
-    ("histogram*", r"float16.*the engine .*\"histogram_cpu\"", "PyTorch counts half precision where the edges are given, and only there"),
 ]  # fmt: skip
 """Ops, what is in the text of a difference, and why it may stay."""
 

@@ -21,17 +21,16 @@ tanh, sigmoid, softplus = g.tanh, g.sigmoid, g.softplus
 @functools.partial(overridable, public="torch.nn", into=into, form="nn.functional.linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``: input (..., in), weight (out, in), bias (out,)."""
-    transposed = g.t(weight)
     if bias is None:
-        return matmul(input, transposed)
+        return matmul(input, g.t(weight))
     if not (input._a.dtype is weight._a.dtype is bias._a.dtype):
         check_dtypes(bias, input, weight)
     if input.ndim == 2:
-        return g.addmm(bias, input, transposed)
+        return g.addmm(bias, input, g.t(weight))
     if input.ndim and bias.ndim and input._a.size and input.is_contiguous():  # one product of matrices
-        flat = g.addmm(bias, g.view(input, (input._a.size // input.shape[-1], input.shape[-1])), transposed)
+        flat = g.addmm(bias, g.view(input, (input._a.size // input.shape[-1], input.shape[-1])), g.t(weight))
         return g.view(flat, (*input.shape[:-1], flat.shape[1]))
-    return matmul(input, transposed) + bias
+    return matmul(input, g.t(weight)) + bias
 
 
 _declared = functions("nn.functional")

@@ -171,7 +171,8 @@ class _Recurrent(Module):
         for at in reversed(from_input) if backwards else from_input:
             if counts is not None:
                 state = _of_running(state, at.shape[0], first, ended)
-            state = step(at, F.linear(state[0], w_hh, b_hh), state[-1])
+            last = state
+            state = step(lambda at=at: at, lambda last=last: F.linear(last[0], w_hh, b_hh), last[-1])
             if w_hr is not None:
                 state = (F.linear(state[0], w_hr), *state[1:])
             outs.append(state[0])
@@ -361,8 +362,11 @@ class _Cell(Module):
             states = (zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device),) * count
         elif single:
             states = tuple(s.unsqueeze(0) for s in states)
-        from_input = F.linear(x, self.weight_ih, self.bias_ih)
-        new = step(from_input, F.linear(states[0], self.weight_hh, self.bias_hh), states[-1])
+        new = step(
+            lambda: F.linear(x, self.weight_ih, self.bias_ih),
+            lambda: F.linear(states[0], self.weight_hh, self.bias_hh),
+            states[-1],
+        )
         return tuple(s.squeeze(0) for s in new) if single else new
 
 

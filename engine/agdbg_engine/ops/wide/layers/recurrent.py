@@ -8,11 +8,12 @@ from typing import Any
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
-from ...lists import chunk
+from ...lists import unsafe_chunk
 from ..declare import public
 
 Maybe = Tensor | None
 State = tuple[Tensor, ...]
+Part = Callable[[], Tensor]
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Maybe) -> Tensor:
@@ -22,33 +23,34 @@ def _linear(x: Tensor, weight: Tensor, bias: Maybe) -> Tensor:
     return out
 
 
-# ----- from what comes of the input and of the state -----
+# ----- from what comes of the input and of the state, which is computed when PyTorch does -----
 
 
-def lstm_step(from_input: Tensor, from_state: Tensor, c: Tensor) -> State:
+def lstm_step(from_input: Part, from_state: Part, c: Tensor) -> State:
     """The next output and cell."""
-    i, f, n, o = chunk(from_input + from_state, 4, -1)
-    c = f.sigmoid() * c + i.sigmoid() * n.tanh()
-    return o.sigmoid() * c.tanh(), c
+    i, f, n, o = unsafe_chunk(from_state() + from_input(), 4, -1)
+    i, f, n, o = i.sigmoid(), f.sigmoid(), n.tanh(), o.sigmoid()
+    c = f * c + i * n
+    return o * c.tanh(), c
 
 
-def gru_step(from_input: Tensor, from_state: Tensor, h: Tensor) -> State:
+def gru_step(from_input: Part, from_state: Part, h: Tensor) -> State:
     """The next output."""
-    ri, zi, ni = chunk(from_input, 3, -1)
-    rh, zh, nh = chunk(from_state, 3, -1)
-    r, z = (ri + rh).sigmoid(), (zi + zh).sigmoid()
-    n = (ni + r * nh).tanh()
+    ri, zi, ni = unsafe_chunk(from_input(), 3, -1)
+    rh, zh, nh = unsafe_chunk(from_state(), 3, -1)
+    r, z = (rh + ri).sigmoid(), (zh + zi).sigmoid()
+    n = (ni + nh * r).tanh()
     return ((h - n) * z + n,)
 
 
-def tanh_step(from_input: Tensor, from_state: Tensor, h: Tensor) -> State:
+def tanh_step(from_input: Part, from_state: Part, h: Tensor) -> State:
     """The next output."""
-    return ((from_input + from_state).tanh(),)
+    return ((from_state() + from_input()).tanh(),)
 
 
-def relu_step(from_input: Tensor, from_state: Tensor, h: Tensor) -> State:
+def relu_step(from_input: Part, from_state: Part, h: Tensor) -> State:
     """The next output."""
-    return (g.relu(from_input + from_state),)
+    return (g.relu(from_state() + from_input()),)
 
 
 # ----- single cells -----
@@ -70,14 +72,14 @@ def lstm_cell(
     """One step of an LSTM: the next output and cell from the input (N, I) and ``hx``, the last ones (N, H)."""
     h, c = hx
     _checked("lstm_cell", input, h, w_ih, w_hh)
-    h, c = lstm_step(_linear(input, w_ih, b_ih), _linear(h, w_hh, b_hh), c)
+    h, c = lstm_step(lambda: _linear(input, w_ih, b_ih), lambda: _linear(hx[0], w_hh, b_hh), c)
     return h, c
 
 
 def _cell(name: str, step: Callable[..., State], what: str) -> None:
     def cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Maybe = None, b_hh: Maybe = None) -> Tensor:
         _checked(name, input, hx, w_ih, w_hh)
-        return step(_linear(input, w_ih, b_ih), _linear(hx, w_hh, b_hh), hx)[0]
+        return step(lambda: _linear(input, w_ih, b_ih), lambda: _linear(hx, w_hh, b_hh), hx)[0]
 
     cell.__name__ = cell.__qualname__ = name
     cell.__doc__ = f"One step of {what}: the next output from the input (N, I) and the last one (N, H)."

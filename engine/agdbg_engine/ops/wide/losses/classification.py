@@ -196,13 +196,15 @@ def binary_cross_entropy(
             f"(torch.Size({list(input.shape)})) is deprecated. Please ensure they have the same size.",
             ValueError,
         )
-    if on_host(input._a) and seen(~((input._a >= 0) & (input._a <= 1))):
-        raise RuntimeError("all elements of input should be between 0 and 1")
     if weight is not None:
         constant("binary_cross_entropy", weight=weight)
         weight = weight.expand(np.broadcast_shapes(tuple(target.shape), tuple(weight.shape)))
     if target.dtype != input.dtype:
         raise RuntimeError(f"Found dtype {scalar_type(target.dtype)} but expected {scalar_type(input.dtype)}")
+    if input.dtype.kind != "f":
+        raise not_implemented("binary_cross_entropy", input.dtype)
+    if on_host(input._a) and seen(~((input._a >= 0) & (input._a <= 1))):
+        raise RuntimeError("all elements of input should be between 0 and 1")
     return OPS["binary_cross_entropy"](input, target, weight, reduction)
 
 

@@ -184,12 +184,11 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
             raise shape_error(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
     _onto(self, (vec1.shape[0], vec2.shape[0]))
     dtype = functools.reduce(promote_types, (self.dtype, vec1.dtype, vec2.dtype))
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if dtype.kind in "biu" and isinstance(value, float | complex):
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     if dtype == np.bool_:
         beta, alpha = bool(beta), bool(alpha)
-    elif dtype.kind in "iu":
-        for name, value in (("beta", beta), ("alpha", alpha)):
-            if isinstance(value, float | complex):
-                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     x: Tensor = ADDR(*(t if t.dtype == dtype else t.to(dtype) for t in (self, vec1, vec2)), beta, alpha)
     return x
 

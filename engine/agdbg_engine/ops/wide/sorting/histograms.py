@@ -16,7 +16,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
-from ...kernel_names import no_kernel
+from ...kernel_names import no_kernel, takes
 from ...lists import cat
 from ...mixed_devices import refuse_apart, together
 from ...returned import returned_as
@@ -188,7 +188,7 @@ def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any, ed
                 "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but "
                 f"got input({cpp_type(x.dtype)}), and weight({cpp_type(weight.dtype)})"
             )
-    if x.dtype not in (np.float32, np.float64):
+    if not takes("f" if edges else "w", x.dtype):
         raise no_kernel("histogram_cpu" if edges else "histogramdd", x.dtype)
 
 
