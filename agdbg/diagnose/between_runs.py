@@ -40,8 +40,8 @@ class Written:
     outside: bool = False
 
 
-def saved_state(case: Case, pairs: Twins) -> Written | None:
-    """What both runs saved in the same place, at different versions."""
+def saved_state(case: Case, pairs: Twins, begun: int) -> Written | None:
+    """What both runs saved in the same place, at different versions; the second run had not begun at the row ``begun``."""
     over = max((case.facts.index(Kind.BORN).last(one) for one, _ in pairs), default=0)
     for one, other in pairs:
         first, again = case.facts.node(one), case.facts.node(other)
@@ -53,16 +53,15 @@ def saved_state(case: Case, pairs: Twins) -> Written | None:
             if was is not None and save.storage and was.storage == save.storage and was.version != save.version:
                 bumps = case.facts.bumps(save.storage)
                 since = tuple(each for each in bumps if was.version < each.new <= save.version)
-                others = sum(each.storage != save.storage for each in leaves_between(case, pairs))
-                outside = bool(since) and all(each.row > over for each in since)
+                others = sum(each.storage != save.storage for each in leaves_between(case, pairs, begun))
+                outside = bool(since) and all(over < each.row < begun for each in since)
                 return Written(first, again, save.slot, save.storage, since, others if outside else 0, outside)
     return None
 
 
-def leaves_between(case: Case, pairs: Twins) -> list[Written]:
+def leaves_between(case: Case, pairs: Twins, begun: int) -> list[Written]:
     """The leaves that both runs read and that were written after the first run and before the second."""
     over = max((case.facts.index(Kind.BORN).last(one) for one, _ in pairs), default=0)
-    begun = min((case.facts.index(Kind.BORN).last(other) for _, other in pairs), default=0)
     found: dict[int, Written] = {}
     for one, other in pairs:
         first, again = case.facts.node(one), case.facts.node(other)
@@ -73,10 +72,9 @@ def leaves_between(case: Case, pairs: Twins) -> list[Written]:
     return list(found.values())
 
 
-def leaves_since(case: Case, node: NodeFact, again: Iterable[int]) -> list[Written]:
+def leaves_since(case: Case, node: NodeFact, again: Iterable[int], begun: int) -> list[Written]:
     """The same of a re-entrant checkpoint, whose first run has no graph: ``node`` stands for it, the second one built ``again``."""
     nodes = [each for each in map(case.facts.node, again) if each is not None]
-    begun = min((each.row for each in nodes), default=0)
     found: dict[int, Written] = {}
     for each in nodes:
         for storage in _leaves(case, each):

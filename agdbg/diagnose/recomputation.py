@@ -16,7 +16,7 @@ from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.rebuilt import differs, runs
 from agdbg.diagnose.recomputed_reason import difference, foreign_draw, likely_reason
 from agdbg.diagnose.source import call_text
-from agdbg.diagnose.twin_runs import Twins, built_again, rewritten, twins
+from agdbg.diagnose.twin_runs import Twins, begun, built_again, rewritten, twins
 from agdbg.diagnose.words import Lines, op_words
 from agdbg.events import REDRAWN, flags_of
 from agdbg.record.facts import NodeFact, PassFact
@@ -72,9 +72,10 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
     ways = twins(case, told)
     if not ways:
         return _of_the_second_run(case, told, call, lines)
-    state = _state(case, ways[0])
+    start = begun(case, told)
+    state = _state(case, ways[0], start)
     if state is not None:
-        sure: Certainty = "certain" if all(_state(case, each) is not None for each in ways) else "likely"
+        sure: Certainty = "certain" if all(_state(case, each, start) is not None for each in ways) else "likely"
         fix = between_runs.fix(case, state, call, lines)
         return _made(told, call, between_runs.words(case, state, lines), _state_evidence(state), sure, fix)
     other = _other_values(case, ways[0])
@@ -83,12 +84,12 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
     return None
 
 
-def _state(case: Case, pairs: Twins) -> Written | None:
+def _state(case: Case, pairs: Twins, start: int) -> Written | None:
     """What was written between the runs: what both saved, or a leaf that both read, where that shows in a result or may do so."""
-    saved = between_runs.saved_state(case, pairs)
+    saved = between_runs.saved_state(case, pairs, start)
     if saved is not None:
         return saved
-    leaves = between_runs.leaves_between(case, pairs)
+    leaves = between_runs.leaves_between(case, pairs, start)
     measured = any(each.what == "output" for one, _ in pairs for each in case.facts.summaries(one))
     if not leaves or (measured and _other_values(case, pairs) is None):
         return None
@@ -97,7 +98,9 @@ def _state(case: Case, pairs: Twins) -> Written | None:
 
 def _of_the_second_run(case: Case, told: RecomputeFact, call: PassFact, lines: Lines) -> Finding | None:
     """Of a re-entrant checkpoint, whose first run has no graph."""
-    node = case.facts.node(told.node)
+    node, again_ran = case.facts.node(told.node), built_again(case, told)
+    if node is None or (again_ran and _same_result(case, node.id, again_ran[-1])):
+        return None
     written = rewritten(case, told)
     if written:
         number, bump, save = written[0]
@@ -106,9 +109,8 @@ def _of_the_second_run(case: Case, told: RecomputeFact, call: PassFact, lines: L
             state = Written(again, again, save.slot, save.storage, (bump,))
             words = f"{between_runs.words(case, state, lines)}, and by each run"
             return _made(told, call, words, _state_evidence(state)[1:], "certain")
-    again_ran = built_again(case, told)
-    leaves = between_runs.leaves_since(case, node, again_ran) if node is not None else []
-    if not leaves or node is None or _same_result(case, node.id, again_ran[-1]):
+    leaves = between_runs.leaves_since(case, node, again_ran, begun(case, told))
+    if not leaves:
         return None
     state = replace(leaves[0], others=len(leaves) - 1)
     first = Evidence("first run", node.site, f"{op_words(node)} stands for it")

@@ -62,6 +62,11 @@ def built_again(case: Case, told: RecomputeFact) -> list[int]:
     return [int(number) for number in case.facts.trace.records[rows, 1]]
 
 
+def begun(case: Case, told: RecomputeFact) -> int:
+    """A row before which nothing of the recomputation was written: where its pass began, or the recomputation before it ended."""
+    return _begun(case, told.row, _MARKS[1:])
+
+
 def _bumps(case: Case, start: int, end: int) -> list[BumpFact]:
     """The writes between two rows, in the thread of the first."""
     records, rows = case.facts.trace.records, case.facts.rows(Kind.BUMP)

@@ -191,6 +191,21 @@ def test_a_step_that_changes_nothing_is_no_fault(lint_script, grad, reentrant):
     assert "recomputation" not in lint_script(HEAD + still.replace("lr=0.1", "lr=0.0")).kinds()
 
 
+@pytest.mark.parametrize(
+    ("grad", "reentrant", "also"), [(False, False, ()), (False, False, ("values",)), (True, True, ("values",))]
+)
+def test_a_parameter_that_each_run_writes_to_the_same_values_is_no_fault(lint_script, grad, reentrant, also):
+    source = f"""
+net = nn.Linear(2, 2)
+def f(t):
+    with ag.no_grad(): net.weight.clamp_(-0.1, 0.1)
+    return net(t)
+t = ag.ones(3, 2, requires_grad={grad})
+checkpoint(f, t, use_reentrant={reentrant}).tanh().sum().backward()
+"""
+    assert "recomputation" not in lint_script(HEAD + source, also=also).kinds()
+
+
 RIGHT = {
     "statistics of a batch": (
         "m = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1))\nb = ag.randn(6, 2, requires_grad=True)\n"
