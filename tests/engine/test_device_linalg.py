@@ -1,5 +1,7 @@
 """Matrices without an inverse or a factor on a device, whose library gives anything there and says nothing of it."""
 
+import math
+
 import agdbg_tests_strict_device as strict
 import numpy as np
 import pytest
@@ -94,6 +96,23 @@ def test_the_triangle_that_is_not_asked_for_is_not_read(dtype, device):
     with strict.allowed_host_reads():
         assert ag.allclose(L.cholesky(a.tril()), L.cholesky(a))
         assert ag.allclose(L.cholesky(a.triu(), upper=True), L.cholesky(a, upper=True))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "shapes", [((2, 2), (3, 2, 1)), ((3, 2, 2), (2, 1)), ((3, 1, 2, 2), (2, 2, 1)), ((3, 2, 2), (2,))]
+)
+def test_systems_whose_batches_broadcast(shapes, device):
+    a, b = (ag.arange(float(math.prod(s))).reshape(s) for s in shapes)
+    a = a + 5 * ag.eye(2)
+    grads = []
+    for place in ("cpu", device):
+        x, y = (t.clone().to(place).requires_grad_() for t in (a, b))
+        with strict.allowed_host_reads():
+            out = L.solve(x, y)
+            out.square().sum().backward()
+            grads.append([t.detach().cpu() for t in (out, x.grad, y.grad)])
+    assert all(ag.allclose(p, q) for p, q in zip(*grads, strict=True))
 
 
 EMPTY = {

@@ -25,7 +25,7 @@ GROUPS = {
     ),
     "hooks": "hooks_faults hooks_module hooks_multi hooks_tensor interventions journal journal_nested",
     "saved": "saved_faults saved_hooks saved_mutation saved_raw",
-    "views": "views_creation views_faults inplace_out rare_writes assigned_items",
+    "views": "views_creation views_faults inplace_out rare_writes assigned_items resized_views",
     "steps": "optim_steps",
     "optimizers": "optim_rules optim_axpy optim_differentiable optim_lbfgs optim_factored lr_scheduler",
     "modules": "nn nn_containers nn_module_rules",

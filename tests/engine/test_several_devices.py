@@ -443,3 +443,14 @@ def test_ops_write_into_an_out_where_it_lies():
     assert content(ag.cumsum(a, 0, out=out[::1])) == [1.0, 3.0]
     with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
         assert content(ag.mul(a, a, out=on(1, 0.0))) == [1.0, 4.0]
+
+
+def test_gradients_on_several_devices_are_clipped_together():
+    there = [ag.ones(2, device=place, requires_grad=True) for place in ("strict:0", "strict:1", "cpu")]
+    for p in there:
+        p.grad = ag.full_like(p, 3.0)
+    with strict.allowed_host_reads():  # what is on the CPU is scaled by a number that was computed elsewhere
+        total = ag.nn.utils.clip_grad_norm_(there, 1.0)
+        assert total.device == there[0].device and total.item() == pytest.approx(54**0.5)
+        for p in there:
+            assert p.grad.device == p.device and p.grad.tolist() == pytest.approx([6**-0.5] * 2)

@@ -28,7 +28,7 @@ def get_total_norm(
     if not listed:
         return tensor(0.0)
     norm: Any = linalg.vector_norm
-    total = norm(ops.FUNCTIONS["stack"]([norm(t, norm_type) for t in listed]), norm_type)
+    total = norm(ops.FUNCTIONS["stack"]([norm(t, norm_type).to(listed[0].device) for t in listed]), norm_type)
     if error_if_nonfinite and not abs(total.item()) < float("inf"):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
@@ -46,7 +46,7 @@ def clip_grads_with_norm_(
     if grads:
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
         for g in grads:
-            g.mul_(factor)
+            g.mul_(factor.to(g.device))
 
 
 @no_grad()

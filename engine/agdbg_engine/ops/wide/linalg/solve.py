@@ -100,6 +100,9 @@ def _solution(a: Any, b: Any, left: bool) -> Any:
 def _solved(a: Any, b: Any, left: bool, solve: Callable[[Any, Any], Any]) -> Any:
     if not (a.size and b.size):
         return array_module(b).zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
+    if not on_host(a) and a.shape[:-2] != b.shape[:-2]:  # CuPy's broadcasts nothing
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = np.broadcast_to(a, (*batch, *a.shape[-2:])), np.broadcast_to(b, (*batch, *b.shape[-2:]))
     if left:
         return solve(a, b)
     return np.swapaxes(solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
