@@ -5,7 +5,6 @@ of the engine, of which agdbg hears as ever. Whatever cannot be had that way is 
 is tested elsewhere.
 """
 
-import gc
 import importlib.util
 import json
 import os
@@ -147,7 +146,6 @@ class Becoming(Exception):
         sys.orig_argv[:] = wanted["command"]
         sys.meta_path.insert(0, self._imported)
         open_streams()
-        gc.unfreeze()
         return code
 
 

@@ -61,7 +61,7 @@ def serve(number):
     imported = programs.Imported()
     import_module("agdbg.hub.__main__")
     gc.collect()
-    gc.freeze()  # what is frozen is not written to by collections, and stays shared
+    gc.freeze()  # what is frozen is not written to by collections, not even by the last one of a process, and stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # whatever becomes of a hub, nobody waits for it here
     while True:
         request, descriptors, _, _ = socket.recv_fds(requests, _LIMIT, 2)

@@ -86,7 +86,7 @@ def serve(number):
     for name in _OF_THE_TOOL:
         import_module(name)
     gc.collect()
-    gc.freeze()  # what is frozen is not written to by collections, and stays shared
+    gc.freeze()  # what is frozen is not written to by collections, not even by the last one of a process, and stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits here for those who wait for a run
     while True:
         request, descriptors, _, _ = socket.recv_fds(requests, _LIMIT, 4)
@@ -135,5 +135,4 @@ def _begun(programs, imported, request, files):
     sys.path[0] = os.path.dirname(sys.argv[0])
     sys.meta_path.insert(0, imported)
     programs.open_streams()
-    gc.unfreeze()
     return Path(sys.argv[0]).read_text(encoding="utf-8")
