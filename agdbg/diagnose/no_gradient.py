@@ -19,7 +19,7 @@ from agdbg.diagnose.mends import CUT_WORDS, OTHERWISE, mend_of
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
 from agdbg.diagnose.reentrant import CHECKPOINTS
-from agdbg.diagnose.rewrapped import is_rewrapped, taken_from
+from agdbg.diagnose.rewrapped import becomes_leaf, is_rewrapped, taken_from
 from agdbg.diagnose.source import call_text, expression, goes_to_numpy, quoted
 from agdbg.diagnose.spoiled import leaf_words
 from agdbg.diagnose.switched_off import switched_off_at
@@ -80,7 +80,7 @@ def _begins_anew(leaves: Leaves, fate: LeafFate, cut: CutFact) -> bool:
     if fate.user is None or not makes_leaf_at(fate.user.site):
         return False
     made = any(each.storage == cut.storage and leaves.has_gradient(each) for each in leaves.all)
-    return made or is_rewrapped(cut.site)  # .data has a version of its own, and so another storage
+    return made or becomes_leaf(cut.site)  # .data has a version of its own, and so another storage
 
 
 def _groups(fates: list[LeafFate]) -> list[list[LeafFate]]:

@@ -6,7 +6,7 @@ Nobody prints a leaf: whoever makes one of the values of another tensor wants gr
 import ast
 
 from agdbg.diagnose.lost_leaf import makes_leaf
-from agdbg.diagnose.source import receivers
+from agdbg.diagnose.source import called, receivers
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.record.lookup import Site
 
@@ -18,6 +18,17 @@ def is_rewrapped(site: Site) -> bool:
         return False
     wholes = (each for each in ast.walk(reading.statement) if makes_leaf(each))
     return any(part is reading.found for whole in wholes for part in ast.walk(whole) if part is not whole)
+
+
+def becomes_leaf(site: Site) -> bool:
+    """Whether the expression at a site, which ends a path, stands in one that is made a leaf: ``t.detach().requires_grad_()``."""
+    reading = read(site)
+    if reading is None or reading.found is None:
+        return False
+    wholes = (
+        each for each in ast.walk(reading.statement) if isinstance(each, ast.Call) and called(each) == "requires_grad_"
+    )
+    return is_rewrapped(site) or any(part is reading.found for whole in wholes for part in ast.walk(whole.func))
 
 
 def taken_from(site: Site) -> str:

@@ -414,6 +414,7 @@ def test_an_optimizer_with_the_parameters_themselves_is_right(linted):
         "w = (nn.Parameter(ag.randn(3)) * 0.1).detach().requires_grad_()",
         "w = (nn.Parameter(ag.randn(3)) * 0.1).detach()\nw.requires_grad_()",
         "w = nn.Parameter((nn.Parameter(ag.randn(3)) * 0.1).detach())",
+        "w = (nn.Parameter(ag.randn(3)) * 0.1).detach().clone().requires_grad_()",
         "w = nn.Parameter((ag.randn(3, requires_grad=True) * 0.1).data)",
     ],
 )
