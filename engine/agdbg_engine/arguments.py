@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .device import device
+from .errors import details_of
 from .memory_format import contiguous_format, preserve_format
 from .signatures import Guard, refusal
 from .strided import strided
@@ -141,6 +142,8 @@ def without_history(function: Any, error: Exception, args: tuple[Any, ...], kwar
     from .view import lost_history
 
     if not isinstance(error, RuntimeError | IndexError) or function.__name__ in _MADE_OF_OPS:
+        return None
+    if details_of(error).kind == "view-inplace":  # what may be written is looked at first
         return None
     return lost_history((*args, *kwargs.values()))
 

@@ -76,6 +76,19 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("made", ["under no_grad", "as one of two"])
+def test_a_view_that_has_lost_its_history_may_not_be_turned(turn, made):
+    def both(t):
+        x = grid(t, 4, 2) * 1
+        with t.set_grad_enabled(made != "under no_grad"):
+            v = x.chunk(2)[0]
+        x.mul_(2)
+        return error_of(TURNS[turn], v)
+
+    same(both)
+
+
+@pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("use", ["read", "write the view", "write the base", "create_graph", "new view"])
 def test_views_from_before_a_change_of_shape(turn, view, use):
