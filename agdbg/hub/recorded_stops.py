@@ -172,5 +172,5 @@ def filter_problem(name: str, rule: Rule) -> str:
         return f"{where}: a condition of a filter needs the program" if rule.condition else ""
     return (
         f"this is a recording: {name} is found by the values of a program that runs; "
-        "agdbg/firstBad and agdbg lint tell what was recorded"
+        "what was recorded is told by agdbg lint, the key ! of the terminal UI and the request agdbg/firstBad"
     )

@@ -33,7 +33,11 @@ def test_before_it_is_connected_the_screen_is_there(new_app):
             await pilot.pause()
             assert app.session is None
             assert "starting" in app.lanes.note
-            await pilot.press("n", "b", "x", "e", "z", "t", "g", "slash", "a", "enter", "escape")
+            said = []
+            app.say = lambda text, *how: said.append(text)
+            await pilot.press("n")
+            assert said == ["still starting: press it again when that is done"]
+            await pilot.press("b", "x", "e", "z", "t", "g", "slash", "a", "enter", "escape")
             gate.set()
             await pilot.pause()
 

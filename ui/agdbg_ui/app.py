@@ -399,10 +399,9 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
 
     def action_step(self, command: str) -> None:
         """Step."""
-        if self.session is None or self.session.view.life == "starting":
-            return
-        view = self.session.view
-        if view.life in ("running", "waiting") and view.stop is None:
+        if self.session is None or (view := self.session.view).life == "starting":
+            self.say("still starting: press it again when that is done")
+        elif view.life in ("running", "waiting") and view.stop is None:
             self.say(_RUNNING)
         elif view.life == "lost":
             self.say(GONE, "error")
