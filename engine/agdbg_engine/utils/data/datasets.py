@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...random import Generator
-from ...random import generator as numbers
+from ...random import Generator, default_generator
 from ...tensor import Tensor
+from . import drawing
 
 T = TypeVar("T", covariant=True)
 
@@ -150,14 +150,19 @@ class Subset(Dataset[T]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
-    """Parts of a dataset that have no sample in common, of the given lengths or fractions of the whole."""
+def random_split(
+    dataset: Any, lengths: Sequence[float], generator: Generator | None = default_generator
+) -> list[Subset[Any]]:
+    """Parts of a dataset that have no sample in common, of the given lengths or fractions of the whole.
+
+    The order is drawn on the default device; ``None`` is the generator of that.
+    """
     size = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _from_fractions(lengths, size)
     if sum(lengths) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = numbers(generator).permutation(size).tolist()
+    order = drawing.order(size, generator)
     ends = itertools.accumulate(int(n) for n in lengths)
     return [Subset(dataset, order[end - int(n) : end]) for end, n in zip(ends, lengths, strict=True)]
 

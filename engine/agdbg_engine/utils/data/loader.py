@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from ...device import may_pin
 from ...random import Generator
 from ...sites import user_stacklevel
+from . import drawing
 from .collate import default_collate, default_convert
 from .datasets import IterableDataset
 from .samplers import BatchSampler, RandomSampler, SequentialSampler
@@ -71,6 +72,7 @@ class DataLoader(Generic[T]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[T]:
+        drawing.check(self.generator)
         batches = self._from_iterable() if self._iterable else self._by_number()
         return map(_pinned, batches) if self.pin_memory and _can_pin() else batches
 

@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ...creation import as_tensor
-from ...device import CPU, moved
-from ...random import Generator
-from ...random import generator as numbers
+from ...ops.wide.sampling.drawn import multinomial
+from ...random import Generator, default_generator
+from . import drawing
 
 T = TypeVar("T", covariant=True)
 
@@ -37,7 +37,10 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All in random order, or ``num_samples`` drawn with ``replacement``; other numbers than PyTorch's by the same seed."""
+    """All in random order, or ``num_samples`` drawn with ``replacement``; other numbers than PyTorch's by the same seed.
+
+    They are drawn on the default device: where that draws itself (CUDA) a generator of its kind must be given, as in PyTorch.
+    """
 
     def __init__(
         self,
@@ -59,12 +62,12 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        n, draws = len(self.data_source), numbers(self.generator)
+        n, source = len(self.data_source), default_generator if self.generator is None else self.generator
         if self.replacement:
-            yield from draws.integers(0, n, self.num_samples).tolist()
+            yield from drawing.below(n, self.num_samples, source)
             return
         for start in range(0, self.num_samples, n):
-            yield from draws.permutation(n)[: self.num_samples - start].tolist()
+            yield from drawing.order(n, source)[: self.num_samples - start]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -77,7 +80,8 @@ class SubsetRandomSampler(Sampler[int]):
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in numbers(self.generator).permutation(len(self.indices)).tolist())
+        for i in drawing.order(len(self.indices), self.generator):
+            yield self.indices[i]
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -101,11 +105,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        weights = moved(self.weights._a, CPU)
-        drawn = numbers(self.generator).choice(
-            len(weights), self.num_samples, self.replacement, weights / weights.sum()
-        )
-        yield from drawn.tolist()
+        yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples
