@@ -182,6 +182,7 @@ class Batch:
             launch=launch,
             on_output=self._pump.there_is_output,
             on_warning=tell,
+            on_restart=self._pump.restarted,
             next_event=self._pump.next_event,
         )
         self._pump.runs = lambda: not self._console.is_waiting and not self._console.state.is_over

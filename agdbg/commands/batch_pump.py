@@ -67,11 +67,21 @@ class Pump:
                 pass
         self._output.flush()
 
-    def _page(self) -> bool:
+    def restarted(self) -> None:
+        """Print the rest of the run before, and begin at the beginning of the one that starts."""
+        while self._page(before=True):
+            pass
+        held, self._held = self._held, ""
+        put(self._output, held)
+        self._position, self._has_output = 0, True
+
+    def _page(self, **which: bool) -> bool:
         try:
-            page = self._client.request("agdbg/output", start=self._position, length=_PAGE)
+            page = self._client.request("agdbg/output", start=self._position, length=_PAGE, **which)
         except (Disconnected, RequestFailed):
             return False
+        if not which and any(message["event"] == "agdbg/restarted" for message in self._client.events):
+            return False  # the position is one in the run before, and the page of that which has started
         if page["end"] == self._position:
             return False
         self._position = page["end"]

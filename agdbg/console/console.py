@@ -24,6 +24,7 @@ class Console:
         launch: the arguments with which the first command that needs the program starts it; None: it is there already.
         on_output: called with what the program prints.
         on_warning: called with what the hub has to say that is no answer; left out, it comes with the next reply.
+        on_restart: called when the program is started anew, before it prints anything.
         next_event: waits for the next event and returns it, or None after a while; that of the client when left out.
 
     Attributes:
@@ -43,6 +44,7 @@ class Console:
         launch: Body | None = None,
         on_output: Callable[[str], object] = lambda text: None,
         on_warning: Callable[[str], object] | None = None,
+        on_restart: Callable[[], object] = lambda: None,
         next_event: Callable[[], Body | None] | None = None,
     ) -> None:
         import agdbg.console.commands
@@ -50,6 +52,7 @@ class Console:
         assert agdbg.console.commands
         self.client = client
         self.state = State(on_output, on_warning)
+        self._on_restart = on_restart
         self.table = Table(self)
         self.frame = 0
         self.wants_to_quit = False
@@ -127,6 +130,7 @@ class Console:
         if name == "agdbg/restarted":
             self._sources.clear()
             self.listed = None
+            self._on_restart()
         return name
 
     @property

@@ -38,6 +38,13 @@ class Outlet:
         while self._tell():
             continue
 
+    def part(self) -> None:
+        """Nothing comes any more, and another run's output will: tell those who have missed something."""
+        for client in self._clients():
+            if client.skipped:
+                missed, client.skipped = client.skipped, 0
+                self._catch_up(client, missed)
+
     def drained(self, client: Connection) -> None:
         """A client has read nearly all that was sent: tell it what it has missed."""
         if client.skipped and client.unsent < PIECE:

@@ -56,6 +56,7 @@ class Session:
         running: the program; None before it was launched, and for a trace.
         trace: the directory of the trace; None before there is one.
         reading, outlet: of that trace.
+        printed_before: what the program had printed when it was last started anew.
         troubles: what is known to be wrong with the recording.
         worker: reads other files.
         has_starter: whoever started the hub did so to be its first client, and needs it for nothing else.
@@ -83,6 +84,7 @@ class Session:
         self.reading: Reading | None = None
         self._foreseen: Reading | None = None
         self.outlet: Outlet | None = None
+        self.printed_before: OutputLog | None = None
         self.worker = Worker(loop, "files")
         self.tasks = Tasks(loop)
         self.has_starter = True
@@ -272,6 +274,7 @@ class Session:
         assert (
             self._spec is not None and self.running is not None and self.trace is not None and self.reading is not None
         )
+        assert self.outlet is not None
         error: Exception | None = None
         try:
             trace = self.trace.another(
@@ -281,6 +284,10 @@ class Session:
             self.running.close()
             self.reading.close()
             self.trace.tidy()
+            self.outlet.part()
+            if self.printed_before is not None:
+                self.printed_before.close()
+            self.printed_before = self.outlet.log
             self._get_ready(self._spec, trace)
             linecache.checkcache()  # its files may have been edited
             self.tell("agdbg/restarted", {"trace": str(trace.path)})

@@ -450,6 +450,7 @@ class OutputArguments(TypedDict):
 
     start: Start
     length: Annotated[int, Between(0, OUTPUT_PAGE)]
+    before: NotRequired[bool]
 
 
 class OutputPage(TypedDict):

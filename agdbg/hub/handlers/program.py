@@ -81,7 +81,9 @@ def output(call: Call) -> Body:
     outlet = call.session.outlet
     if outlet is None:
         raise Refused("agdbg/output: there is no program here, so nothing was printed: launch one")
-    log: OutputLog = outlet.log
+    log: OutputLog | None = call.session.printed_before if call.arguments.get("before") else outlet.log
+    if log is None:
+        raise Refused("agdbg/output: the program was not started anew, so there is no run before")
     start, text, end = log.text(call.arguments["start"], call.arguments["length"])
     return {"start": start, "end": end, "total": log.size, "text": text, "kept": call.session.keeps_output}
 
