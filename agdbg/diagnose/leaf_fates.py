@@ -10,6 +10,7 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.layers import ran_paths
 from agdbg.diagnose.leaves import Leaf, Leaves
 from agdbg.diagnose.reentrant import reentrant_at
+from agdbg.diagnose.shown import is_shown
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Summarized, unpack_edge
 from agdbg.record.facts import CutFact, NodeFact
@@ -22,7 +23,9 @@ How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused"
 
 #: Cuts that are followed through the graph.
 CUTS = 1000
+#: Which cut of a leaf is told, the least first; what is only shown comes last.
 _RANK = {"integer": 1, "item": 2}
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -144,14 +147,17 @@ def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, CutFa
     found: dict[int, list[tuple[int, int, CutFact]]] = {}
     for cut in _cuts(case)[:CUTS]:
         place = walk.place(cut.producer) if cut.producer else -1
-        rank = _RANK.get(cut.op.name, 0)
+        shown = is_shown(cut.site)
+        rank = _SHOWN if shown else _RANK.get(cut.op.name, 0)
         if place >= 0 and region[place]:
             start = np.zeros(len(region), bool)
             start[place] = True
             below = np.flatnonzero(walk.below(start, region) & walk.leaves).tolist()
             for storage in {of_place[each] for each in below if each in of_place}:
+                if shown and not by_storage[storage].name:
+                    continue
                 found.setdefault(storage, []).append((rank, -place, cut))
-        elif cut.storage in by_storage:
+        elif cut.storage in by_storage and (not shown or by_storage[cut.storage].name):
             found.setdefault(cut.storage, []).append((rank, 0, cut))
     return {storage: min(cuts, key=lambda each: (each[0], each[1], each[2].row))[2] for storage, cuts in found.items()}
 

@@ -10,10 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
+from agdbg.diagnose.by_hand import is_trained_by_hand
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.history import is_step
 from agdbg.diagnose.rewrapped import is_rewrapped
-from agdbg.diagnose.touched import last_touched
+from agdbg.diagnose.touched import first_read, last_touched
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Outcome, Summarized
 from agdbg.record.deep_facts import OptimizerFact
@@ -105,11 +106,7 @@ class Leaves:
     @cached_property
     def stepped(self) -> frozenset[int]:
         """The storages that optimizer steps wrote."""
-        facts = self._case.facts
-        words = facts.trace.records[facts.rows(Kind.BUMP)]
-        made, at = np.unique(words[:, 4], return_inverse=True)
-        steps = np.array([is_step(op, site) for site, op in map(facts.site_and_op, made.tolist())], bool)
-        return frozenset(words[steps[at], 1].tolist()) if len(made) else frozenset()
+        return written_by_steps(self._case)
 
     @property
     def are_optimized(self) -> bool:
@@ -126,6 +123,15 @@ class Leaves:
         return leaf.storage in self.built or leaf.storage in self.stepped
 
 
+def written_by_steps(case: Case) -> frozenset[int]:
+    """The storages that optimizer steps wrote."""
+    facts = case.facts
+    words = facts.trace.records[facts.rows(Kind.BUMP)]
+    made, at = np.unique(words[:, 4], return_inverse=True)
+    steps = np.array([is_step(op, site) for site, op in map(facts.site_and_op, made.tolist())], bool)
+    return frozenset(words[steps[at], 1].tolist()) if len(made) else frozenset()
+
+
 def _found(case: Case) -> dict[int, Leaf]:
     leaves: dict[int, Leaf] = {}
     walk = case.walk
@@ -140,7 +146,7 @@ def _found(case: Case) -> dict[int, Leaf]:
         leaves.setdefault(storage, Leaf(storage, row=row)).places.append(place)
     for storage, row in _held_alone(case, leaves):
         leaves[storage] = Leaf(storage, row=row)
-    for storage, row in _rewrapped(case, leaves):
+    for storage, row in (*_rewrapped(case, leaves), *_trained_by_hand(case, leaves)):
         leaves.setdefault(storage, Leaf(storage, row=row))
     for leaf in leaves.values():
         leaf.places = list(dict.fromkeys(leaf.places))
@@ -159,24 +165,42 @@ def _unnamed(case: Case) -> Iterable[tuple[int, int, int]]:
 
 
 def _rewrapped(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:
-    """(storage, row) of the leaves that are in no graph, of whose values another leaf was made; where shapes were recorded."""
+    """(storage, row) of the leaves that are in no graph, of whose values another leaf was made; where shapes were recorded.
+
+    What a step wrote has a gradient, though no pass left it there.
+    """
     if not len(case.facts.rows(Kind.SHAPE)):
         return
+    written = written_by_steps(case)
     for cut in case.facts.cuts:
-        if not cut.producer and cut.storage and cut.storage not in known and is_rewrapped(cut.site):
-            yield cut.storage, cut.row
+        alone = not cut.producer and cut.storage and cut.storage not in known and cut.storage not in written
+        if alone and is_rewrapped(cut.site):
+            yield cut.storage, first_read(case, cut.storage)
 
 
 def _held_alone(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:
-    """(storage, row) of what an optimizer stepped and nobody touched since it was built: no graph, no read, no write.
+    """(storage, row) of what an optimizer stepped and no graph ever used, so that no step wrote it either; without what is frozen.
 
-    Only where shapes were recorded: else a leaf that is in graphs and in no module has no storage that is known.
+    Nobody touched it since it was built, or nothing was done with it but what ends the path of its gradient: ``w.detach()``. Only
+    where shapes were recorded: else a leaf that is in graphs and in no module has no storage that is known.
     """
     facts = case.facts
     if not len(facts.rows(Kind.SHAPE)):
         return
-    stepped = {each.storage for each in facts.optimized if each.when == "stepped"}
-    for each in facts.optimized:
-        alone = each.when == "built" and each.storage in stepped and each.storage not in known
-        if alone and last_touched(case, {each.storage}) < each.row:
-            yield each.storage, each.row
+    stepped = {each.storage for each in facts.optimized if each.when == "stepped" and each.requires_grad is not False}
+    alone = {each.storage: each.row for each in facts.optimized if each.when == "built" and each.storage in stepped}
+    written = written_by_steps(case) if alone else frozenset()
+    cut = {each.storage for each in facts.cuts if not each.producer} if alone else set()
+    for storage, row in alone.items():
+        if storage not in known and storage not in written and (storage in cut or last_touched(case, {storage}) < row):
+            yield storage, row
+
+
+def _trained_by_hand(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:
+    """(storage, row) of what no graph ever used and whose gradient the source reads, in a program without optimizers."""
+    facts = case.facts
+    if facts.optimized or not len(facts.rows(Kind.SHAPE)):
+        return
+    for cut in facts.cuts:
+        if not cut.producer and cut.storage and cut.storage not in known and is_trained_by_hand(cut.site):
+            yield cut.storage, first_read(case, cut.storage)

@@ -8,9 +8,10 @@ parameters SHAPE, for zeros SUMMARY.
 """
 
 from agdbg.diagnose import zero_gradient
+from agdbg.diagnose.by_hand import is_trained_by_hand
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Evidence, Finding, Found
-from agdbg.diagnose.given_names import given_name
+from agdbg.diagnose.given_names import leaf_name
 from agdbg.diagnose.layers import model_ran
 from agdbg.diagnose.leaf_fates import LeafFate, fates
 from agdbg.diagnose.leaves import Leaves
@@ -19,9 +20,8 @@ from agdbg.diagnose.mends import CUT_WORDS, OTHERWISE, mend_of
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
 from agdbg.diagnose.reentrant import CHECKPOINTS
-from agdbg.diagnose.rewrapped import becomes_leaf, is_rewrapped, taken_from
+from agdbg.diagnose.rewrapped import becomes_leaf, is_rewrapped
 from agdbg.diagnose.source import call_text, expression, goes_to_numpy, quoted
-from agdbg.diagnose.spoiled import leaf_words
 from agdbg.diagnose.switched_off import switched_off_at
 from agdbg.diagnose.words import Lines, capital, count, listed, op_words
 from agdbg.record.deep_facts import OptimizerFact
@@ -72,6 +72,8 @@ def _is_for_show(fate: LeafFate, cut: CutFact) -> bool:
     """Whether a cut may well be meant in a program without an optimizer: an evaluation, or a number to print."""
     if fate.leaf.name:
         return cut.op.name == "no_grad"
+    if not fate.leaf.places and is_trained_by_hand(cut.site):
+        return False
     return (cut.op.name in ("item", "numpy") or goes_to_numpy(cut.site)) and not is_rewrapped(cut.site)
 
 
@@ -127,16 +129,6 @@ def _call(case: Case, group: list[LeafFate]) -> PassFact:
     """The first call after these leaves were known; there is one."""
     first = min(each.leaf.row for each in group)
     return next(each for each in case.facts.passes if each.row > first)
-
-
-def leaf_name(case: Case, fate: LeafFate) -> str:
-    """What a leaf is called: its name, or the variable by which it was first used; empty when that is not known."""
-    if fate.leaf.name:
-        return f"`{fate.leaf.name}`"
-    if fate.leaf.places:
-        return leaf_words(case, fate.leaf.places[0])
-    given = given_name(case, fate.leaf.storage) or (taken_from(fate.cut.site) if fate.cut is not None else "")
-    return f"`{given}`" if given else ""
 
 
 def _subject(case: Case, group: list[LeafFate]) -> tuple[str, bool]:

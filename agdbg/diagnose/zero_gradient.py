@@ -11,6 +11,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.given_names import leaf_name
 from agdbg.diagnose.hook_list import hook_words
 from agdbg.diagnose.leaf_fates import LeafFate, fates
 from agdbg.diagnose.leaves import Leaves
@@ -63,7 +64,7 @@ def _groups(case: Case, leaves: Leaves) -> list[tuple[NodeFact, list[LeafFate]]]
 
 def _is_meant(leaves: Leaves, fate: LeafFate) -> bool:
     """Whether a leaf is meant to be trained: an optimizer has it, or it is a parameter in a program without any."""
-    return bool(fate.leaf.name) and (leaves.is_trained(fate.leaf) or not leaves.are_optimized)
+    return leaves.is_trained(fate.leaf) or (bool(fate.leaf.name) and not leaves.are_optimized)
 
 
 def _killers(case: Case) -> Mask:
@@ -111,7 +112,7 @@ def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
         return None
     call = runs[0]
     lines = Lines(call.site)
-    names = list(dict.fromkeys(f"`{each.leaf.name}`" for each in group))
+    names = list(dict.fromkeys(name for each in group if (name := leaf_name(case, each)))) or ["of the optimizer"]
     several = len(names) > 1
     module = case.facts.module_of(node.id)
     layer = f" in layer `{module.path}` ({module.class_name})" if module is not None and module.path else ""

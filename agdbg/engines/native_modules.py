@@ -8,7 +8,7 @@ from itertools import count
 from types import CodeType
 
 from agdbg.error_text import class_name
-from agdbg.events import Kind, ModuleEvent, OptimizerEvent, head, pack_pair
+from agdbg.events import Kind, ModuleEvent, NeedsGrad, OptimizerEvent, head, pack_pair
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.nn.module import Module
@@ -77,7 +77,8 @@ class ModuleSink(engine_events.Sink):
         first = head(Kind.OPTIMIZER, self.recorder.thread(), a=event)
         where = self._site_op(code, lasti, class_name(optimizer))
         for parameter in parameters:
-            self.emit(first, self.storage_of(parameter), where, number, 0, 0, 0, 0)
+            needs = NeedsGrad.YES if parameter.requires_grad else NeedsGrad.NO
+            self.emit(first, self.storage_of(parameter), where, number, needs, 0, 0, 0)
 
     # ----- the rest of the adapter, see agdbg.engines.native -----
 

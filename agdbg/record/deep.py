@@ -10,6 +10,7 @@ import numpy.typing as npt
 from agdbg.events import (
     Kind,
     ModuleEvent,
+    NeedsGrad,
     OptimizerEvent,
     Probed,
     a_of,
@@ -32,6 +33,8 @@ _VERSION, _CHECKSUM, _NODE, _SLOT = 2, 3, 5, 6
 _COUNTS_OF_SUMMARY = 5
 _TEXT = re.compile(r"\s*([^\[\s]*)\s*(?:\[([\d,\s]*)\])?")
 _SUMMARIZED: tuple[Literal["output", "gradient in", "gradient out"], ...] = ("output", "gradient in", "gradient out")
+#: What a number that says whether a gradient is required means; any other one is not known.
+NEEDS_GRAD = {int(NeedsGrad.YES): True, int(NeedsGrad.NO): False}
 #: A number of one byte that says that the number stands in full in a word.
 _SATURATED = 255
 
@@ -188,10 +191,10 @@ class DeepFacts(NodeFacts):
 
     def optimizer_at(self, row: int) -> OptimizerFact:
         """The fact that the OPTIMIZER record in this row tells."""
-        head, storage, where, number, *_ = self.words(row)
+        head, storage, where, number, needs, *_ = self.words(row)
         site, op = self.site_and_op(where)
         stepped = a_of(head) == OptimizerEvent.STEPPED
-        return OptimizerFact(row, storage, number, op, site, "stepped" if stepped else "built")
+        return OptimizerFact(row, storage, number, op, site, "stepped" if stepped else "built", NEEDS_GRAD.get(needs))
 
 
 def _parsed(text: str) -> tuple[str, tuple[int, ...]]:

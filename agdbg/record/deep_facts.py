@@ -80,7 +80,10 @@ class ProbeFact:
 
 @dataclass(frozen=True, slots=True)
 class OptimizerFact:
-    """An optimizer has a parameter, whose memory is ``storage``: it was built with it, or made its first step."""
+    """An optimizer has a parameter, whose memory is ``storage``: it was built with it, or made its first step.
+
+    ``requires_grad`` is as it was then; None when the trace does not tell.
+    """
 
     row: int
     storage: int
@@ -88,3 +91,4 @@ class OptimizerFact:
     op: Op
     site: Site
     when: Literal["built", "stepped"]
+    requires_grad: bool | None = None

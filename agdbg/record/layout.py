@@ -130,7 +130,8 @@ LAYOUT: Final[dict[Kind, tuple[Field, ...]]] = {
         ("NaN and infinities", Holds.PAIR, 5), ("first bad", Holds.NUMBER, 6), ("elements", Holds.NUMBER, 7),
     ),
     Kind.OPTIMIZER: _fields(
-        ("storage", Holds.STORAGE, 1), ("", Holds.SITE_OP, 2), ("optimizer", Holds.OPTIMIZER, 3)
+        ("storage", Holds.STORAGE, 1), ("", Holds.SITE_OP, 2), ("optimizer", Holds.OPTIMIZER, 3),
+        ("requires grad", Holds.NUMBER, 4),
     ),
     Kind.RETAINED: _fields(("pass", Holds.PASS, 1)),
     Kind.GRAD_READ: _fields(("storage", Holds.STORAGE, 1), _PASS, _WHERE, ("of", Holds.EDGE, 4)),

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from agdbg.events import PREDICTED, Kind, NeedsGrad, a_of, flags_of, unpack_edge, unpack_pair
-from agdbg.record.deep import DeepFacts
+from agdbg.events import PREDICTED, Kind, a_of, flags_of, unpack_edge, unpack_pair
+from agdbg.record.deep import NEEDS_GRAD, DeepFacts
 from agdbg.record.facts import (
     BumpFact,
     CutFact,
@@ -43,7 +43,6 @@ __all__ = [
 ]
 
 _NAME_RANK = {"parameter": 0, "buffer": 1}
-_NEEDS_GRAD = {int(NeedsGrad.YES): True, int(NeedsGrad.NO): False}
 
 
 class Facts(DeepFacts, RareFacts, PassFacts):
@@ -69,7 +68,7 @@ class Facts(DeepFacts, RareFacts, PassFacts):
         """The tensor and the name that the TENSOR record in this row tells."""
         head, number, storage, producer, names, *_ = self.words(row)
         name, kind = unpack_pair(names)
-        text, needs = self.trace.text, _NEEDS_GRAD.get(a_of(head))
+        text, needs = self.trace.text, NEEDS_GRAD.get(a_of(head))
         return TensorFact(number, storage, *unpack_edge(producer), text(name), text(kind), row, needs)
 
     def names(self, storage: int) -> list[str]:
