@@ -140,6 +140,34 @@ def parted_view(T):
     return T.autograd.grad(y.sum(), x)[0].tolist()
 
 
+def tangent_of_a_remainder(T):
+    p, fw = T.tensor([1.5, 2.5]), T.autograd.forward_ad
+    found = []
+    with fw.dual_level():
+        for op in (lambda d: d.frac(), lambda d: d.fmod(2.0), lambda d: d.remainder(2.0)):
+            d = fw.make_dual(p, T.ones(2))
+            op(d)[0] = p[0]
+            found.append(fw.unpack_dual(d).tangent.tolist())
+    return found
+
+
+def seeded(T):
+    T.manual_seed(0)
+    return [round(v, 4) for v in T.rand(3).tolist()]
+
+
+def only_target_in_a_list(T):
+    x, F = T.ones(3, requires_grad=True), T.nn.functional
+    losses = [lambda: F.nll_loss(x, T.tensor([1])), lambda: F.cross_entropy(x, T.tensor([1]), label_smoothing=0.1)]
+    found = []
+    for loss in losses:
+        try:
+            found += [round(v, 2) for v in T.autograd.grad(loss(), x)[0].tolist()]
+        except RuntimeError:
+            found.append("refused")
+    return found
+
+
 def sign_of_zero(T):
     return (1 / T.relu(T.tensor([-0.0]))).tolist()
 
@@ -465,6 +493,9 @@ def unrecorded_view_inside(T):
 
 
 CALLS = {
+    "tangent-of-a-remainder": (tangent_of_a_remainder, [[0.0, 1.0]] * 3, [[1.0, 1.0]] * 3),
+    "seeds": (seeded, [0.4963, 0.7682, 0.0885], [0.637, 0.2698, 0.041]),
+    "only-target": (only_target_in_a_list, ["refused", "refused"], [0.0, -1.0, 0.0, 0.3, -0.6, 0.3]),
     "post-accumulate-inside": (post_accumulate_inside, [1.0, 1.0], RuntimeError),
     "prelu-of-a-constant": (prelu_of_a_constant, True, False),
     "vjp-inside": (vjp_inside, NotImplementedError, [2.0, 2.0]),

@@ -156,6 +156,9 @@ def sizes_only(T):
         (lambda x, y: x.take(first), 0), (lambda x, y: T.nn.functional.nll_loss(x, first), 0),
         (lambda x, y: x.index_add(0, first, y), 1), (lambda x, y: x.index_copy(0, first, y), 1),
         (lambda x, y: x.put(first, y[0, :1]), 1), (lambda x, y: T.complex(x, y).real, 0),
+        (lambda x, y: T.nn.functional.conv1d(x, T.ones(1, 1, 2)), 0), (lambda x, y: T.fft.fft(x).real, 0),
+        (lambda x, y: T.nn.functional.conv_transpose1d(x, T.ones(1, 1, 2)), 0),
+        (lambda x, y: T.nn.functional.grid_sample(x[None, None], T.zeros(1, 1, 1, 2), align_corners=False), 0),
         (lambda x, y: x.pow(T.ones(1, 2) * 2), -1), (lambda x, y: x.ldexp(T.ones(1, 2)), -1),
     )  # fmt: skip
     return [_written_before_backward(T, *op) for op in ops]
@@ -240,8 +243,11 @@ NUMBERS = {
     "lu-unpack": (lu_unpack, [5, 5, 5], RuntimeError),
     "sizes-only": (
         sizes_only,
-        ["refused"] * 10,
-        [[1.0, 0.0]] * 4 + [[1.0, 1.0], [1.0, 1.0], [1.0, 0.0], [1.0, 1.0]] + [[2.0, 2.0]] * 2,
+        ["refused"] * 14,
+        [[1.0, 0.0]] * 4
+        + [[1.0, 1.0], [1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+        + [[1.0, 1.0], [1.0, 1.0], [2.0, 2.0], [0.5, 0.5]]
+        + [[2.0, 2.0]] * 2,
     ),
     "read-first": (
         read_first,

@@ -97,6 +97,13 @@ CALLS = [
     "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (2.5, 2.5))", "F.adaptive_max_pool3d(t.ones(1, 1, 4, 4, 4), (2.5, 2, 2))",
     "F.adaptive_max_pool2d(t.ones(1, 1, 4, 4), True)",
     "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (None, 2))", "F.adaptive_avg_pool2d(t.ones(1, 1, 4, 4), (1, 1, 1))",
+    "F.nll_loss(t.ones(3), t.tensor([0, 1]))", "F.nll_loss(t.ones(3), t.tensor([1]))", "F.nll_loss(t.ones(3), t.tensor([3]))",
+    "F.nll_loss(t.ones(3), t.tensor([1., 2.]))", "F.nll_loss(t.ones(3), t.tensor([[1]]))", "F.nll_loss(t.ones(2, 3), t.tensor(1))",
+    "F.cross_entropy(t.ones(3), t.tensor([1, 2]))", "F.cross_entropy(t.ones(3), t.tensor([1]), reduction='none')",
+    "F.nll_loss(t.ones(3), t.tensor([], dtype=t.int64))",
+    "t.baddbmm(t.ones(1, 2, 2), t.ones(1, 2, 2), t.ones(1, 3, 2))",
+    "t.baddbmm(t.ones(1, 2, 2), t.ones(2, 2), t.ones(1, 2, 2))",
+    "t.nn.utils.clip_grad_norm_([t.ones(2)], 'a')",
 ]  # fmt: skip
 
 

@@ -55,6 +55,7 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Scale the gradients in place so that the norm of all together is at most ``max_norm``; gives what it was."""
+    max_norm = float(max_norm)
     listed = _listed(parameters)
     if isinstance(parameters, types.GeneratorType) and not listed:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=3)

@@ -47,6 +47,7 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     if all_count and x.ndim == 2 and weight is None and ignore_index == -100:  # nodes of that row show no other
         return g.nll_loss_raw(x, target, reduction)
     if x.ndim <= 2:
+        target = _alone(x, target)
         return OPS["nll_loss_forward"](x, target, weight, reduction, ignore_index)[0]
     if x.ndim == 4:
         return OPS["nll_loss2d_forward"](x, target, weight, reduction, ignore_index)[0]
@@ -55,6 +56,11 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     flat, flat_target = x.contiguous().view(n, c, 1, rest), target.contiguous().view(n, 1, rest)
     out = OPS["nll_loss2d_forward"](flat, flat_target, weight, reduction, ignore_index)[0]
     return out.view(target.shape) if reduction == "none" else out
+
+
+def _alone(x: Tensor, target: Tensor) -> Tensor:
+    """``target``; the only one of scores without a batch, which may be in a list, without that."""
+    return target.view(()) if x.ndim == target.ndim == 1 else target
 
 
 @at_home
@@ -66,15 +72,12 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
     if n == 0:
         raise shape_error("Expected 1 or more dimensions (got 0)", ValueError)
     classes = shape[min(1, n - 1)]
-    if n > 1 and wanted and shape[0] != wanted[0]:
-        raise shape_error(
-            f"Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0]}).", ValueError
-        )
+    if n > 1 and shape[:1] != wanted[:1]:
+        batch = wanted[0] if wanted else 0
+        raise shape_error(f"Expected input batch_size ({shape[0]}) to match target batch_size ({batch}).", ValueError)
     if n <= 2:
         if len(wanted) > 1:
             raise shape_error("0D or 1D target tensor expected, multi-target not supported")
-        if (n == 2) != (len(wanted) == 1) and not (n == 1 and wanted == (1,)):
-            raise shape_error(f"size mismatch (got input: {list(shape)}, target: {list(wanted)})")
     elif (wanted[0], *wanted[1:]) != (shape[0], *shape[2:]):
         if n == 4 and len(wanted) != 3:
             raise shape_error(
@@ -83,6 +86,8 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
         raise shape_error(f"Expected target size {[shape[0], *shape[2:]]}, got {list(wanted)}")
     if given.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(given.dtype)}")
+    if n == 1 and wanted not in ((), (1,)):
+        raise shape_error(f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}", ValueError)
     if weight is not None and tuple(weight.shape) != (classes,):
         raise shape_error(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
@@ -135,6 +140,7 @@ def _smoothed(
     logs: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, smoothing: float, dim: int
 ) -> Tensor:
     sharp = likelihood(logs, target, weight, reduction, ignore_index)
+    target = _alone(logs, target)
     evenly = -(logs if weight is None else logs * _of_classes(weight, logs, dim)).sum(dim)
     ignored = target == ignore_index
     evenly = evenly.masked_fill(ignored, 0.0)
