@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, events, inside, layout
+from . import errors, events, inside, layout, several
 from .attributes import Attributes
 from .conversions import Conversions
 from .copying import Copying, CopyingParameter
@@ -224,6 +224,10 @@ class Tensor(
                 return
             check_counted(grad)
             check_memory(grad._a)
+            if (type(g) is not type(grad._a) or several.active) and _is_number_beside(g, grad._a):
+                grad.add_(wrap(g))
+                self._meta.additions += 1  # type: ignore[union-attr]  # as below
+                return
             if events.special:
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
@@ -537,6 +541,12 @@ def check_counted(t: Tensor) -> None:
 
 def _all_inference(args: tuple[Any, ...]) -> bool:
     return all(isinstance(x, Tensor) and x.is_inference() for x in args)
+
+
+def _is_number_beside(g: Any, grad: Any) -> bool:
+    from .ops.mixed_devices import is_number_beside
+
+    return is_number_beside(g, grad)
 
 
 def _before_write(t: Tensor, op: str) -> None:

@@ -74,3 +74,53 @@ def test_a_model_that_was_moved_after_a_step(name, options, before, after, forea
         assert layer.weight.detach().cpu().tolist() == weight
         optimizer.load_state_dict(optimizer.state_dict())
         step()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "foreach", "text"),
+    [
+        ("cpu", "strict:0", None, NOT_ALIKE), ("cpu", "strict:0", False, TWO.format("cpu")), ("strict:0", "cpu", None, TWO.format("cpu")),
+        ("strict:0", "strict:1", None, NOT_ALIKE), ("strict:0", "strict:1", False, TWO.format("strict:1")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+def test_a_gradient_from_before_the_model_was_moved(name, options, before, after, foreach, text):
+    strict.refusals.clear()
+    p = ag.nn.Parameter(ag.ones(2, 3, device=before))
+    optimizer = getattr(ag.optim, name)([p], foreach=foreach, **options)
+    p.grad = ag.ones_like(p)
+    with strict.allowed_host_reads():
+        p.data = p.data.to(after)
+    with pytest.raises(RuntimeError) as found:
+        optimizer.step()
+    first, rest = str(found.value).split("\n", 1)
+    assert first.startswith(text)
+    assert f"{name}.step: a parameter is on {after}, but its gradient lies on {before}, " in rest
+    with strict.allowed_host_reads():
+        assert p.detach().cpu().tolist() == [[1.0] * 3] * 2
+    assert not strict.refusals
+
+
+@pytest.mark.parametrize("what", ["gradient", "state"])
+@pytest.mark.parametrize("name", ["Muon", "Adafactor", "LBFGS"])
+def test_what_lies_where_a_parameter_was_before(name, what):
+    """Optimizers that update parameters one after the other unless told otherwise."""
+    with strict.allowed_host_reads():
+        p = ag.nn.Parameter(ag.ones(2, 3))
+        optimizer = getattr(ag.optim, name)([p])
+
+        def step():
+            optimizer.step(*([lambda: p.detach().sum()] if name == "LBFGS" else []))
+
+        p.grad = ag.ones_like(p)
+        if what == "state":
+            step()
+        p.data = p.data.to("strict:0")
+        if what == "state":
+            p.grad = ag.ones_like(p)
+        strict.refusals.clear()
+        with pytest.raises(
+            RuntimeError, match="Expected all tensors to be on the same device, but found at least two devices"
+        ):
+            step()
+        assert not strict.refusals or name == "LBFGS"  # whose arithmetic is ops, which try

@@ -454,3 +454,42 @@ def test_gradients_on_several_devices_are_clipped_together():
         assert total.device == there[0].device and total.item() == pytest.approx(54**0.5)
         for p in there:
             assert p.grad.device == p.device and p.grad.tolist() == pytest.approx([6**-0.5] * 2)
+
+
+@pytest.mark.parametrize("create_graph", [False, True], ids=["buffers", "recorded"])
+@pytest.mark.parametrize(("before", "after"), [("cpu", "strict:1"), ("strict:0", "strict:1"), ("strict:1", "cpu")])
+def test_a_gradient_from_before_a_parameter_was_moved(before, after, create_graph):
+    """What a pass adds to it is on another device: as where PyTorch adds in place."""
+    layer = ag.nn.Linear(3, 1).to(before)
+    layer(ag.ones(1, 3, device=before)).sum().backward()
+    with strict.allowed_host_reads():
+        for p in layer.parameters():
+            p.data = p.data.to(after)
+    strict.refusals.clear()
+    first, second = sorted((before, after), key=lambda name: name == "cpu")
+    text = "Expected all tensors to be on the same device, but found at least two devices, "
+    with pytest.raises(RuntimeError, match=text) as found:
+        layer(ag.ones(1, 3, device=after)).sum().backward(create_graph=create_graph)
+    assert {first, second} <= set(str(found.value).split("!")[0].replace(",", " ").split())
+    if not create_graph:
+        assert not strict.refusals
+        assert f"the gradient that is added to is on {before}" in str(found.value)
+    assert str(layer.weight.grad.device) == before
+    layer.zero_grad()
+    layer(ag.ones(1, 3, device=after)).sum().backward(create_graph=create_graph)
+    assert str(layer.weight.grad.device) == after
+
+
+def test_a_number_of_the_cpu_is_added_to_a_gradient():
+    """As PyTorch adds it: a number of the CPU goes beside what is on a device, not the other way round."""
+    for before, after in (("strict:1", "cpu"), ("cpu", "strict:1")):
+        p = ag.nn.Parameter(ag.ones((), device=before))
+        p.grad = ag.ones((), device=before)
+        with strict.allowed_host_reads():
+            p.data = p.data.to(after)
+            if after == "cpu":
+                (p * 2).backward()
+                assert (str(p.grad.device), p.grad.item()) == (before, 3.0)
+            else:
+                with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+                    (p * 2).backward()

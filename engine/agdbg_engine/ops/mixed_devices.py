@@ -61,6 +61,22 @@ def mixed(*devices: Any) -> Exception:
     )
 
 
+def is_number_beside(g: Any, grad: Any) -> bool:
+    """Whether the buffer ``g``, to be added to ``grad``, is a number of the CPU beside it; ``False`` if both are on one device.
+
+    PyTorch's error for what else is on another device.
+    """
+    ours, theirs = device_of(grad), device_of(g)
+    if ours == theirs:
+        return False
+    if g.ndim == 0 and theirs.type == "cpu":
+        return True
+    raise RuntimeError(
+        f"{mixed(ours, theirs)}\n  AccumulateGrad: the gradient that is added to is on {ours}, where the parameter was before it "
+        f"was moved, and what is added on {theirs}. Set the gradient to None, as zero_grad() does, when a parameter is moved"
+    )
+
+
 def together(t: Tensor, other: Any, text: str | None = None) -> None:
     """Raise where ``other`` is a tensor on another device than ``t``: in PyTorch's words for one function, which name both devices
     as ``{0}`` and ``{1}``, or in general.

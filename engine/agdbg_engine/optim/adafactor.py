@@ -22,6 +22,8 @@ class Adafactor(Elementwise):
     size of a parameter.
     """
 
+    by_lists = False
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
@@ -60,6 +62,7 @@ class Adafactor(Elementwise):
         state = self.state[p]
         if not state:
             self.start(p, state, group)
+        self._check_state(p, (t for name, t in state.items() if name != "step"), group)
         x, g = p._a, -p._gradient._a if group["maximize"] else p._gradient._a
         step, lr = float(advanced(state)), Buffers.number(group["lr"])
         least, least_size = group["eps"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,8 @@ class Elementwise(Optimizer):
     """Where that may be."""
     refuses_foreach: ClassVar[bool] = True
     """Whether PyTorch's step refuses ``foreach`` for steps that are recorded."""
+    by_lists: ClassVar[bool] = True
+    """Whether PyTorch updates lists of parameters on a GPU unless ``foreach`` says otherwise."""
 
     def start(self, p: Tensor, state: State, group: Group) -> None:
         """Fill the state of ``p``, which has none."""
@@ -76,7 +78,9 @@ class Elementwise(Optimizer):
                             self._update_recorded(p, group)
                 continue
             for p in group["params"]:
-                if p._gradient is not None:
+                if (grad := p._gradient) is not None:
+                    if type(grad._a) is not np.ndarray or type(p._a) is not np.ndarray:
+                        self._check_place(p, grad, group, "its gradient", _OLD_GRADIENT)
                     if events.special:
                         before_write(p, op)
                     check_memory(p._a)
@@ -102,9 +106,7 @@ class Elementwise(Optimizer):
         g = p._gradient._a
         decay = self._decay(Buffers, group)
         written = [state[name] for name in self.kept(group)]
-        for t in written:
-            if type(t._a) is not np.ndarray or type(p._a) is not np.ndarray:
-                self._check_place(p, t, group)
+        self._check_state(p, written, group)
         c = [n.item() if isinstance(n, np.generic) else n for n in self.prepare(Buffers, state, group)]
         if type(p._a) is not np.ndarray and (kernel := self.kernel(group, c)) is not None:
             formula, numbers = kernel
@@ -126,17 +128,21 @@ class Elementwise(Optimizer):
                 self.rule(Buffers, c, *block)
         return written
 
-    def _check_place(self, p: Tensor, kept: Tensor, group: Group) -> None:
-        """PyTorch's error where state was made before its parameter was moved to another device."""
-        if same_place(kept._a, p._a):
+    def _check_state(self, p: Tensor, kept: Iterable[Tensor], group: Group) -> None:
+        for t in kept:
+            if type(t._a) is not np.ndarray or type(p._a) is not np.ndarray:
+                self._check_place(p, t, group, "what was kept for it", _OLD_STATE)
+
+    def _check_place(self, p: Tensor, other: Tensor, group: Group, what: str, fix: str) -> None:
+        """PyTorch's error where ``other``, which is ``what``, was made before its parameter was moved to another device."""
+        if same_place(other._a, p._a):
             return
-        ours, theirs = p.device, kept.device
-        by_lists = ours.type != "cpu" and group.get("foreach") is not False  # how PyTorch updates them there
+        ours, theirs = p.device, other.device
+        foreach = group.get("foreach")
+        by_lists = self.by_lists and ours.type != "cpu" if foreach is None else foreach
         first = _NOT_ALIKE if by_lists else str(mixed(theirs, ours))
         raise RuntimeError(
-            f"{first}\n  {type(self).__name__}.step: a parameter is on {ours}, but what was kept for it lies on {theirs}, where it "
-            "was at an earlier step. Make the optimizer after the model was moved, or move what it keeps by "
-            "optimizer.load_state_dict(optimizer.state_dict())"
+            f"{first}\n  {type(self).__name__}.step: a parameter is on {ours}, but {what} lies on {theirs}, where it was {fix}"
         )
 
     def _update_recorded(self, p: Any, group: Group) -> None:
@@ -171,6 +177,14 @@ class Elementwise(Optimizer):
 _NOT_ALIKE = (
     "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can be CPU and float32/64, "
     "and optimizer states that can be bfloat16 for mixed-precision training"
+)
+
+_OLD_STATE = (
+    "at an earlier step. Make the optimizer after the model was moved, or move what it keeps by "
+    "optimizer.load_state_dict(optimizer.state_dict())"
+)
+_OLD_GRADIENT = (
+    "when that was computed. Set gradients to None (zero_grad()) when parameters are moved, and run backward again"
 )
 
 GRADIENT = "T h = T(sign) * g; if (decay != 0) h += T(decay) * p;"

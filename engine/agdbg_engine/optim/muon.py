@@ -33,6 +33,8 @@ class Muon(Elementwise):
     bfloat16, as in PyTorch.
     """
 
+    by_lists = False
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
         nesterov: bool = True, ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315), eps: float = 1e-7,
@@ -68,6 +70,7 @@ class Muon(Elementwise):
         if not state:
             self.start(p, state, group)
         kept, g = state["momentum_buffer"], p._gradient._a
+        self._check_state(p, (kept,), group)
         lr, momentum = Buffers.number(group["lr"]), group["momentum"]
         Buffers.lerp_(kept._a, g, 1 - momentum)
         towards = g + (kept._a - g) * momentum if group["nesterov"] else kept._a

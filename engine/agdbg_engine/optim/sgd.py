@@ -43,8 +43,8 @@ class SGD(Elementwise):
         assert p._gradient is not None
         a, g = p._a, p._gradient._a
         kept = self.state[p].get("momentum_buffer") if group["momentum"] else None
-        if kept is not None and (type(a) is not np.ndarray or type(kept._a) is not np.ndarray):
-            self._check_place(p, kept, group)
+        if kept is not None:
+            self._check_state(p, (kept,), group)
         if type(a) is not np.ndarray and (done := self._in_one_kernel(p, group)) is not None:
             return done
         if group["maximize"]:
