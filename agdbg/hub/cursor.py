@@ -28,13 +28,14 @@ class Cursor:
 
     Args:
         thread: the thread for which it stands.
+        at_end: it starts behind all that was recorded, as whoever saw the program end does.
 
     Attributes:
         position: where it is; None: not looked yet. Set in the thread of the loop.
     """
 
-    def __init__(self, thread: int) -> None:
-        self.thread = thread
+    def __init__(self, thread: int, at_end: bool = False) -> None:
+        self.thread, self._at_end = thread, at_end
         self.position: Position | None = None
         self._replay: Replay | None = None
 
@@ -90,7 +91,7 @@ class Cursor:
         if self._replay is None:
             from agdbg.hub.replay import Replay
 
-            self._replay = Replay(history)
+            self._replay = Replay(history, self._at_end)
         return self._replay
 
 

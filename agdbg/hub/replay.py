@@ -80,15 +80,16 @@ class Position:
 class Replay:
     """A cursor over what ``history`` holds, which may grow.
 
-    It starts at the run that failed, or else at the first run of the last pass; while the program is there, behind the
-    last run, where the program is. Every move returns where the cursor then stands; at an end it stays.
+    It starts at the run that failed, or else at the first run of the last pass; while the program is there, and where it
+    is to start ``at_end``, behind the last run, where the program is or was. Every move returns where the cursor then
+    stands; at an end it stays.
     """
 
-    def __init__(self, history: "History") -> None:
+    def __init__(self, history: "History", at_end: bool = False) -> None:
         self._history = history
         self._known = _Runs(history.live)
-        running = ending_of(history.live.trace).state == "running"
-        self._row = history.records if running else self._known.first_sight()
+        is_behind = at_end or ending_of(history.live.trace).state == "running"
+        self._row = history.records if is_behind else self._known.first_sight()
 
     def _runs(self) -> "_Runs":
         if self._known.facts is not self._history.live:

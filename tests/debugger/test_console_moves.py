@@ -310,6 +310,23 @@ def test_moves_in_a_trace(console_stage):
         opened.do("skip")
 
 
+PASSES = SMALL.replace("loss.backward()", "for i in range(3):\n    loss.backward(retain_graph=True)")
+
+
+@pytest.mark.parametrize(
+    "command, where",
+    [
+        ("back", "in the recording: AccumulateGrad, node 5 of 5 of backward, pass 3"),
+        ("reverse", "in the recording: SumBackward0, node 1 of 5 of backward, pass 3"),
+        ("next", "in the recording: its end, after pass 3; the recording has ended here"),
+    ],
+)
+def test_moves_where_the_program_has_ended_begin_at_the_end_of_the_last_pass(console_stage, command, where):
+    console = console_stage.console(PASSES)
+    console.do("run")
+    assert console.do(command).startswith(where)
+
+
 # ----- restart, pause -----
 
 

@@ -75,6 +75,23 @@ def test_while_the_program_is_there_it_starts_behind_all(tmp_path):
         recorder.close()
 
 
+def test_whoever_saw_the_program_end_starts_behind_all(script):
+    last = [script.backward(3, "z", "y", "w", retain=True) for _ in range(3)][-1]
+    script.recorder.close()
+    cursor = Replay(History(script.recorder.path), at_end=True)
+    assert cursor.position.at_end
+    assert where(cursor.back()) == (last, 2, script.nodes["w"])
+    assert where(cursor.reverse()) == (last, 0, script.nodes["z"])
+
+
+def test_back_from_the_end_of_what_failed_leads_to_what_failed(script):
+    script.backward(3, "z", "y", "w")
+    script.twice(4, "z", "y", "z")
+    script.recorder.close()
+    cursor = Replay(History(script.recorder.path), at_end=True)
+    assert cursor.back().description.endswith("it fails here")
+
+
 def test_one_node_on_and_back(script):
     first = script.backward(3, "z", "y", "w", retain=True)
     second = script.backward(4, "z", "y", "w")
