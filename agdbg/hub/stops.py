@@ -333,7 +333,7 @@ class Stops:
             self._tell("stopped", {**body, "text": body.get("text") or why} if why else body)
 
     def end(self) -> None:
-        """The program has ended: only the recording is left, at the end of which clients stand, unless they look at another place."""
+        """The program has ended: only the recording is left, and clients stand at its end, unless they look at another place."""
         cursor = self.cursor or Cursor(self.threads.selected or 1, at_end=True)
         for thread in list(self.threads):
             if thread.link is not None:
