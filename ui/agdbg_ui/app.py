@@ -245,6 +245,10 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
         self.output.set_nothing(no_output(view))
+        if view.stop is not None:
+            self.lanes.stands()
+        elif view.life == "running" and view.stepping is None:
+            self.lanes.runs()
         if self._refreshing is not None:
             self._refreshing.follow_stop()
         if self._explain is not None and self._findings is not None and view.life != "starting":

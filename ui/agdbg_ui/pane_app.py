@@ -125,7 +125,9 @@ class PaneApp(App[TuiResult]):
         return GONE if is_gone else words_of(error) or reason_of(error)
 
     def action_to_counter(self) -> None:
-        """Go where the program stands; without a program, to the place in the recording that is looked at."""
+        """Go where the program stands, while it runs to its newest nodes; without a program, to the place in the recording that is
+        looked at.
+        """
         view = self.session.view if self.session is not None else None
         if self._refreshing is not None and self._refreshing.is_unread:
             self._refreshing.all()
@@ -133,7 +135,10 @@ class PaneApp(App[TuiResult]):
             self.lanes.follow_step()
             self._try(self.session.ask.leave_recording())
         elif not self.lanes.to_counter():
-            self.say("the program stands at no node")
+            if view is not None and view.life == "running":
+                self.lanes.to_newest()
+            else:
+                self.say("the program stands at no node")
         self.lanes.focus()
 
     def action_breakpoint(self) -> None:

@@ -50,7 +50,7 @@ _NOT_ARRIVED = ("pending", "waiting")
 class Lanes(Rows):
     """Rows are asked for when they are seen, by `Lanes.Wanted`; `put` takes the answers.
 
-    The view follows the program counter, or the newest node while there is none, as long as that is in sight; whoever
+    The view follows the program counter, or the newest node while the program runs, as long as that is in sight; whoever
     scrolls away is left in peace until the next step, and told where the program stands and which key leads there. A
     window is left for a newer one only when the rows of that are there.
     """
@@ -94,6 +94,8 @@ class Lanes(Rows):
         self._is_refolded = False
         self._seen: dict[int, _Seen] = {}
         self._stepped_at: int | None = None
+        self._left: int | None = None  # the row of the cursor when the person let the program go on
+        self._runs = self._is_late = False  # it runs and stands nowhere; the newest rows are to be gone to
         self._answered = asyncio.Event()
 
     # ----- data -----
@@ -147,7 +149,8 @@ class Lanes(Rows):
                 self.go_to(counter)
             self._followed = counter
             self._stepped_at = None if stepped else self._stepped_at
-        elif grows and self.pages.total:
+        elif grows and self.pages.total and body["start"] + len(body["rows"]) >= self.pages.total:
+            self._is_late = False
             self.cursor = self.pages.total - 1
         self._is_refolded = False
         self._go_on() if self._grows and self.pages.newest > self.pages.total else self._want()
@@ -155,12 +158,37 @@ class Lanes(Rows):
 
     def follow_step(self, goes: bool = True) -> None:
         """The person lets the program go on: where it stands next is gone to, wherever the cursor is; unless it does not go."""
-        self._stepped_at = self.pages.age if goes else None
+        self._stepped_at, self._left = (self.pages.age, self.cursor) if goes else (None, None)
+
+    def runs(self) -> None:
+        """The program runs, and not just the node at which it stood: from now on the newest rows are followed, unless the cursor
+        was moved since it stood.
+        """
+        if not self._runs:
+            self._runs = True
+            if self.cursor == (self._followed if self._stepped_at is None else self._left):
+                self.to_newest()
+
+    def stands(self) -> None:
+        """The program stands somewhere."""
+        self._runs = self._is_late = False
+
+    def to_newest(self) -> None:
+        """Go to the newest rows, and follow them while the program runs."""
+        self._is_late = True
+        if self.wanted is None and self.pages.counter is None:  # all of them are there
+            self._is_late = False
+            self.go_to(self.pages.total - 1)
+        self._want()
 
     @property
     def _grows(self) -> bool:
-        """Whether the newest rows are followed: there is no counter and was none, and the last row is in sight."""
-        return self._followed is None and self.pages.counter is None and not self._is_refolded and self.at_end
+        """Whether the newest rows are followed: there is no counter, as the program runs or never stood, and the last row is in
+        sight, or is gone to.
+        """
+        if self._is_refolded or not (self._runs or self._followed is None):
+            return False
+        return self._is_late or (self.pages.counter is None and self.at_end)
 
     def _go_on(self) -> None:
         """Ask for newer rows than those that are shown, now or when it is time."""
