@@ -159,11 +159,21 @@ class Event:
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this event to ``end_event``; both must have happened, with ``enable_timing=True``."""
-        if self.raw is None or end_event.raw is None:
+        both = {"start": self, "end": end_event}
+        untimed = [which for which, event in both.items() if event._options["disable_timing"]]
+        if untimed:
+            raise ValueError(
+                "Both events must be created with argument 'enable_timing=True'.\n"
+                f"  no time was noted with: {' and '.join(untimed)}"
+            )
+        if any(event.raw is None for event in both.values()):
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        for which, event in (("start", self), ("end", end_event)):
-            if event._options["disable_timing"]:
-                raise ValueError(f"no time was noted with the {which} event: make both of them with enable_timing=True")
+        waiting = [which for which, event in both.items() if not event.query()]
+        if waiting:
+            raise RuntimeError(
+                "Both events must be completed before calculating elapsed time.\n"
+                f"  the device has not come to: {' and '.join(waiting)}. Call synchronize() on it first"
+            )
         return float(library(self.backend).get_elapsed_time(self.raw, end_event.raw))
 
 
