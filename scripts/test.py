@@ -83,7 +83,7 @@ def install_torch(python: Path) -> bool:
     if os.environ.get("AGDBG_NO_TORCH"):
         say(f"AGDBG_NO_TORCH is set: going on without {TORCH}")
         return subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
-    say(f"installing {TORCH}")
+    say(f"installing {TORCH} (gigabytes where pip finds the build for GPUs; AGDBG_NO_TORCH=1 does without)")
     try:
         pip_install(python, TORCH)
     except subprocess.CalledProcessError as error:

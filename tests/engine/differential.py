@@ -20,6 +20,13 @@ class Programs(list):
         return program
 
 
+def of_the_cpu(torch):
+    """PyTorch, or a skip where it was built for GPUs: of one that is missing it then says other words than the engine."""
+    if torch.version.cuda or torch.version.hip:
+        pytest.skip("this PyTorch was built for GPUs, and says other words about one that is not there")
+    return torch
+
+
 @dataclass(frozen=True)
 class Raised:
     """An exception by its type and the first line of its message."""

@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from agdbg_tests_differential import of_the_cpu
 
 import agdbg_engine as ag
 
@@ -193,7 +194,9 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_name(torch, name):
-    if name in ("pin_memory",) and (torch.cuda.is_available() or ag.cuda.is_available()):
+    if name in ("pin_memory", "no accelerator", "cudnn"):
+        of_the_cpu(torch)
+    if name == "pin_memory" and ag.cuda.is_available():
         pytest.skip("with a GPU it is another thing")
     assert outcome(PROGRAMS[name], ag) == outcome(PROGRAMS[name], torch)
 

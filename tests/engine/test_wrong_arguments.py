@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from agdbg_tests_differential import same
+from agdbg_tests_differential import of_the_cpu, same
 
 NUMBERS = """
 t.tensor(300,dtype=t.uint8)
@@ -258,9 +258,14 @@ def lines(text):
     return text.strip().splitlines()
 
 
+OF_A_DEVICE = ("t.device(3)", "t.tensor(1,device=3)", "t.tensor(1.).to(3)")
+
+
 @pytest.mark.parametrize("source", [*lines(NUMBERS), *lines(WRONG), *lines(NAMES)])
 def test_same_as_torch(source):
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
+    if source in OF_A_DEVICE:
+        of_the_cpu(torch)
     code = compile(source, source, "eval")
 
     def program(t):
