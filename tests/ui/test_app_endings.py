@@ -320,7 +320,8 @@ def test_a_pause_that_leads_to_nothing_says_what_it_waits_for(shown):
         await screen.until(lambda: "to stop at its next node" in screen.title)
         await screen.until(lambda: "z has asked for a stop" in banner(screen).headline)
         await screen.press("z")
-        assert any("asked to stop already" in each for each in toasts(screen))
+        assert any("asked to stop once more" in each for each in toasts(screen))
+        assert len(screen.hub.asked("pause")) == 2
         screen.hub.stop(6)
         await screen.until(lambda: "stopped before" in screen.title)
         await screen.until(lambda: "z has asked" not in screen.text)

@@ -77,6 +77,22 @@ def test_keys_that_come_while_a_screen_is_made(shown, keys):
     drive(shown, script)
 
 
+@pytest.mark.parametrize("first", ["colon", "slash", "B", "i", "full_stop"])
+@pytest.mark.parametrize("then", ["colon", "slash", "B", "i"])
+def test_a_line_that_opens_at_once_behind_another_one_has_the_keys(shown, first, then):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.at_once(first, *([] if first == "full_stop" else ["escape"]), then, *"nsq")
+        line = screen.app.output.query_one(ProgramInput) if then == "i" else screen.app.prompt.line
+        assert line.value == "nsq"
+        assert screen.app.focused is line
+        assert screen.hub.asked("next") == [] and stack(screen) == []
+        await screen.press("escape")
+        assert not screen.app.prompt.has_class("-open") and not screen.app.output.input_mode
+
+    drive(shown, script)
+
+
 @pytest.mark.parametrize("keys", ["colon", "slash", "B"])
 def test_what_is_typed_behind_the_end_of_a_line_is_a_key(shown, keys):
     async def script(screen):

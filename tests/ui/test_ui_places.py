@@ -61,7 +61,7 @@ def test_in_a_hook_its_code_is_shown_and_edited(shown):
 
 
 def test_a_long_step_says_what_it_runs(shown, monkeypatch):
-    monkeypatch.setattr("agdbg_ui.session.HUSH_S", 0)
+    monkeypatch.setattr("agdbg_ui.moving.HUSH_S", 0)
 
     async def script(screen):
         screen.hub.hook_code, screen.hub.phase = [CLIP], "tensor-hooks"

@@ -124,6 +124,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         """Title, banner, panes, prompt, keys."""
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
+        self.prompt.on_close = self._left_prompt
         self.panes = Panes(self, self.lanes, self.output)
         self.panes.restore(self._looked)
         self._key_line = KeyLine(id="keys")
@@ -275,7 +276,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
             self.lanes.set_note("starting …")
             return
         view, is_answered = self.session.view, self.lanes.pages.is_answered
-        if has_nodes(view) or (view.life in ("trace", "stopped", "ended") and not is_answered):
+        if has_nodes(view) or (view.life in ("trace", "running", "stopped", "ended") and not is_answered):
             is_unread = self._refreshing is not None and self._refreshing.is_unread
             self.lanes.set_note(UNREAD if is_unread else reading(self.session.works.newest))
         else:
@@ -421,9 +422,9 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
             self.say(GONE, "error")
         elif not view.alive:
             self.say("no program runs here")
-        elif view.pausing:
-            self.say("it was asked to stop already, and goes on to its next node of autograd")
         else:
+            if view.pausing:
+                self.say("asked to stop once more; it goes on to its next node of autograd")
             self._try(self.session.pause())
 
     def action_other_thread(self) -> None:

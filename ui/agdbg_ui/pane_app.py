@@ -139,7 +139,7 @@ class PaneApp(App[TuiResult]):
                 self.lanes.to_newest()
             else:
                 self.say("the program stands at no node")
-        self.lanes.focus()
+        self.lanes.screen.set_focus(self.lanes)  # now: the next key may be there already
 
     def action_breakpoint(self) -> None:
         """Set or remove a breakpoint on the selected node's line."""
@@ -346,8 +346,8 @@ class PaneApp(App[TuiResult]):
     def _on_incomplete(self, message: Prompt.Incomplete) -> None:
         self.prompt.complete(message.text, self.prompts.complete(message.text))
 
-    @on(Prompt.Closed)
-    def _on_prompt_closed(self) -> None:
+    def _left_prompt(self) -> None:
+        """Nothing is typed any more: the keys are for the pane that had them before."""
         if self.commander is not None:
             self.commander.leave()
         self.panes.focus_last()

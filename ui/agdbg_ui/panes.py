@@ -218,10 +218,12 @@ class Panes:
         pane = self._graph if pane == "graph" else pane
         self.show(pane)
         self.last = pane
+        self._give_keys(pane)
+
+    def _give_keys(self, pane: str) -> None:
+        """Now, and not in a later turn of the loop: the next key may be there, or may have opened a line to type in by then."""
         widget = self._widget(pane)
-        widget.screen.set_focus(
-            widget.typed_into if isinstance(widget, OutputPane) else widget
-        )  # the next key may be there
+        widget.screen.set_focus(widget.typed_into if isinstance(widget, OutputPane) else widget)
 
     def forget(self) -> None:
         """Another run of the program begins: no pane knows anything of it, and none is seen because of what has happened."""
@@ -238,10 +240,7 @@ class Panes:
 
     def focus_last(self) -> None:
         """Give the keys back to the pane that had them."""
-        if self.last == self._graph or self._widget(self.last).display:
-            self._widget(self.last).focus()
-        else:
-            self._widget(self._graph).focus()
+        self._give_keys(self.last if self.last == self._graph or self._widget(self.last).display else self._graph)
 
     def show_nodes(self) -> None:
         """Show the graph in a way in which the selected node is seen: a tree of modules has none."""

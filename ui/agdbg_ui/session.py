@@ -34,7 +34,9 @@ from agdbg_ui.messages import (
     Stepped,
     ViewChanged,
 )
+from agdbg_ui.moving import Moving
 from agdbg_ui.newest import Newest
+from agdbg_ui.pausing import Pausing
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
 from agdbg_ui.steps import Steps
@@ -44,12 +46,8 @@ from agdbg_ui.work import Works, was_cancelled
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
 FRAMES = 50
-#: How long a step may take before the screen says so, in seconds: most end before that.
-HUSH_S = 0.1
 #: How long a program that is to end may take until it is killed, in seconds.
 GRACE_S = 5.0
-#: How long a pause may take until the screen says what it waits for, in seconds.
-PAUSE_S = 0.5
 #: Requests after which a thread goes on.
 MOVES = frozenset(
     {"next", "stepIn", "stepOut", "stepBack", "continue", "reverseContinue", "agdbg/until", "agdbg/skip", "agdbg/goto"}
@@ -99,10 +97,9 @@ class Session:
         self._stands: dict[int, str] = {}  # where the program itself stopped, whatever is looked at since
         self._thread = 1
         self._output = OutputGate(lambda text: post(Printed(text)))
-        self._hushed: asyncio.TimerHandle | None = None
-        self._pausing: asyncio.TimerHandle | None = None
+        self._moving, self._pausing = Moving(self._say_running), Pausing(self._say_pausing)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._moving = self._parting = False
+        self._parting = False
         self._command = ""
         self._notes: list[str] | None = None
         self._serial = 0
@@ -202,12 +199,12 @@ class Session:
     @property
     def stopped_thread(self) -> int | None:
         """The same, or None when it is not stopped."""
-        return self._thread if self._thread in self._stops and not self._moving else None
+        return self._thread if self._thread in self._stops and not self._moving.has(self._thread) else None
 
     @property
     def moment(self) -> int | None:
         """A number that is another one after each stop, and None while the program runs to the next one."""
-        return None if self._moving else self._serial
+        return None if self._moving.has(self._thread) else self._serial
 
     @property
     def connected(self) -> bool:
@@ -245,9 +242,7 @@ class Session:
 
     async def pause(self) -> None:
         """Stop at the next node; when none comes soon, the view says that it is waited for."""
-        await self._backend.request("pause", threadId=self._thread)
-        if self._pausing is None and self.view.stop is None and self.view.alive:
-            self._pausing = asyncio.get_running_loop().call_later(PAUSE_S, self._say_pausing)
+        await self._pausing.ask(self._backend.request("pause", threadId=self._thread))
 
     async def type_in(self, text: str) -> None:
         """Type into the program, which by then waits for input no more."""
@@ -261,9 +256,7 @@ class Session:
 
     def _unpause(self) -> None:
         """The pause is over, one way or another."""
-        if self._pausing is not None:
-            self._pausing.cancel()
-            self._pausing = None
+        self._pausing.over()
         self._set(pausing=False)
 
     def other_thread(self) -> bool:
@@ -344,28 +337,17 @@ class Session:
     def close(self) -> None:
         """Close the connection."""
         self._output.close()
-        self._unhush()
+        self._moving.stopped()
         self._unpause()
         self._backend.close()
 
     async def ask_for_console(self, command: str, /, **arguments: Any) -> Body:
         """A request of the console: what it moves and sets is known here as if a key had done it."""
-        moves = command in MOVES
-        self._command = command if moves else self._command
-        self._moving = self._moving or moves
-        if moves:
-            self._post(Stepped())
-        try:
-            asked = str(arguments["expression"]) if command in EVALUATE else ""
-            with self.evaluations.of(asked) if asked else nullcontext():
-                body = await self._backend.request(command, **arguments)
-        except BaseException:
-            if moves:
-                self._post(Stepped(goes=False))
-            self._moving = self._moving and not moves
-            raise
-        if moves:
-            self._hush()
+        if command in MOVES:
+            return await self._move(command, arguments.get("threadId") or self._thread, arguments)
+        asked = str(arguments["expression"]) if command in EVALUATE else ""
+        with self.evaluations.of(asked) if asked else nullcontext():
+            body = await self._backend.request(command, **arguments)
         if command == "agdbg/control":
             self.control.took(body)
         elif command == "setExceptionBreakpoints":
@@ -382,43 +364,36 @@ class Session:
             for each in stops
         ]
 
-    async def _send_step(self, command: str) -> bool:
-        self._moving, self._command = True, command
+    async def _move(self, command: str, thread: int, arguments: Body) -> Body:
+        """Have a thread go on; raises what the hub says against it."""
+        self._command = command
         self._post(Stepped())
         try:
-            await self._backend.request(command, threadId=self._thread)
-        except FAILURES as error:
-            self._moving = False
+            with self._moving.asks(thread):
+                return await self._backend.request(command, **arguments)
+        except BaseException:
             self._post(Stepped(goes=False))
+            raise
+
+    async def _send_step(self, command: str) -> bool:
+        thread = self._thread
+        try:
+            await self._move(command, thread, {"threadId": thread})
+        except FAILURES as error:
             self._post(Barrier(command, reason_of(error))) if is_barrier(error) else self._refused(error)
             return False
-        self._hush()
         return True
 
     async def _forced(self, command: str) -> None:
-        self._post(Stepped())
-        try:
-            await self._backend.request(command, threadId=self._thread, force=True)
-        except FAILURES as error:
-            self._post(Stepped(goes=False))
-            self._refused(error)
+        thread = self._thread
+        await self._move(command, thread, {"threadId": thread, "force": True})
 
-    def _hush(self) -> None:
-        """Say only in a while that the program runs: most steps have ended by then."""
-        if self._moving and self._hushed is None and self.view.alive:
-            self._hushed = asyncio.get_running_loop().call_later(HUSH_S, self._say_running)
-
-    def _unhush(self) -> None:
-        if self._hushed is not None:
-            self._hushed.cancel()
-            self._hushed = None
-
-    def _say_running(self) -> None:
-        self._hushed = None
-        if self._moving and self.view.alive:
-            stop = self._stops.pop(self._thread, None)
+    def _say_running(self, thread: int) -> None:
+        if self.view.alive:
+            stop = self._stops.pop(thread, None)
             in_node = stop is not None and stop.runs_next and not stop.is_recorded
-            self._show_stop(stop if in_node and self._command in _OF_A_NODE else None)
+            is_step = thread == self._thread and in_node and self._command in _OF_A_NODE
+            self._show_stop(stop if is_step else None)
             self._post(Moved())
 
     # ----- what the hub says -----
@@ -445,7 +420,8 @@ class Session:
             if body["reason"] == "exception":
                 self._steps.drop("the program stopped for an error")
         self._unpause()
-        self._settle()
+        self._moving.stopped(thread if self.view.alive else None)
+        self._steps.settle()
         self._frames.ask()
         self._hands.ask()
         self._post(Moved())
@@ -461,8 +437,7 @@ class Session:
 
     def _on_continued(self, body: Body) -> None:
         if body["threadId"] == self._thread:
-            self._moving = True
-            self._hush()
+            self._moving.goes(self._thread)
         else:
             self._stops.pop(body["threadId"], None)
             self._show_stop()
@@ -527,13 +502,9 @@ class Session:
         self._stands.clear()
         self._steps.drop(why)
         self._unpause()
-        self._settle()
-        self._set(awaits_input=False, stepping=None)
-
-    def _settle(self) -> None:
-        self._moving = False
-        self._unhush()
+        self._moving.stopped()
         self._steps.settle()
+        self._set(awaits_input=False, stepping=None)
 
     # ----- refreshing -----
 
@@ -543,7 +514,7 @@ class Session:
         try:
             body = await self._backend.request("stackTrace", threadId=stop.thread, levels=FRAMES)
         except FAILURES as error:
-            if self._stops.get(stop.thread) is stop and not self._moving:
+            if self._stops.get(stop.thread) is stop and not self._moving.has(stop.thread):
                 self._refused(error)
             body = {"stackFrames": []}
         if self._stops.get(stop.thread) is stop:

@@ -66,7 +66,7 @@ class OutputPane(Vertical):
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._lines = OutputLines(limit)
-        self._input = ProgramInput()
+        self._input = ProgramInput(self.leave_input_mode)
 
     def compose(self) -> ComposeResult:
         """Lines above, the input below."""
@@ -128,14 +128,15 @@ class OutputPane(Vertical):
             self.add_class("-input")
             self.post_message(self.InputModeChanged(True))
         self._lines.to_end()
-        self._input.focus()
+        self.screen.set_focus(self._input)  # now: the next key may be there already
 
     def leave_input_mode(self) -> None:
         """Close the input line; what was typed in it stays for the next time."""
         if self.input_mode:
             self.remove_class("-input")
             self.post_message(self.InputModeChanged(False))
-            self._lines.focus()
+            if self.screen.focused is self._input:  # else the keys are for something else by now
+                self.screen.set_focus(self._lines)
 
     def action_input(self) -> None:
         """Go to input mode."""
@@ -146,8 +147,3 @@ class OutputPane(Vertical):
         message.stop()
         self._lines.to_end()
         self.post_message(self.Submitted(message.text))
-
-    def on_program_input_left(self, message: ProgramInput.Left) -> None:
-        """Leave the input."""
-        message.stop()
-        self.leave_input_mode()

@@ -1,5 +1,6 @@
 """One line of input to the program, with a history."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -21,6 +22,9 @@ INTERRUPT = "\x03"
 
 class ProgramInput(Input):
     """Sends what is typed, as a terminal would: whole lines, an interrupt, an end of file.
+
+    Args:
+        on_leave: called when no more is typed for now.
 
     | Key | Does |
     | --- | --- |
@@ -55,11 +59,9 @@ class ProgramInput(Input):
             super().__init__()
             self.text = text
 
-    class Left(Message):
-        """No more input for now."""
-
-    def __init__(self) -> None:
+    def __init__(self, on_leave: Callable[[], object] = lambda: None) -> None:
         super().__init__(select_on_focus=False)
+        self._give_keys_back = on_leave
         make_compact(self)
         self.cursor_blink = False  # nothing is drawn while nothing happens
         self._history: list[str] = []
@@ -92,5 +94,5 @@ class ProgramInput(Input):
         self.cursor_position = len(self.value)
 
     def action_leave(self) -> None:
-        """Give the keys back."""
-        self.post_message(self.Left())
+        """Give the keys back, by no message, which would come when the next key has become a letter."""
+        self._give_keys_back()

@@ -1,5 +1,6 @@
 """A line to type into above the keys: search, evaluate, break on a name, set a gradient."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -22,6 +23,10 @@ class Prompt(Vertical):
     After Enter a line to evaluate is empty again, and one to search for is selected, so that typing replaces it when
     nothing is found; a line that is entered once (a breakpoint, a gradient) is closed, and whoever finds fault with it
     opens it anew.
+
+    Attributes:
+        kind: of the line that is asked for, or was last.
+        on_close: called when it is gone, to give the keys to another widget.
 
     | Key | Does |
     | --- | --- |
@@ -75,14 +80,12 @@ class Prompt(Vertical):
             super().__init__()
             self.text = text
 
-    class Closed(Message):
-        """The prompt is gone."""
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.kind = ""
         self._history: dict[str, list[str]] = {}
         self._at = 0
+        self.on_close: Callable[[], object] = lambda: None
 
     def compose(self) -> ComposeResult:
         """Answers above the line."""
@@ -141,8 +144,8 @@ class Prompt(Vertical):
         """Go away."""
         if self.has_class("-open"):
             self.remove_class("-open")
-            self.screen.set_focus(None)  # now: the next key is no letter any more
-            self.post_message(self.Closed())
+            self.screen.set_focus(None)
+            self.on_close()  # no message, which would come when the next keys have done something else already
 
     def action_complete(self) -> None:
         """Complete a command; in other lines there is nothing to complete."""
