@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.discarded import Discarded
 from agdbg.diagnose.given import given_bad
 from agdbg.diagnose.measured import PassValues
 from agdbg.diagnose.spoiled import escaped, spoiled_at
@@ -37,6 +38,7 @@ class Story:
         reach: the nodes of the pass.
         became: the node that made NaN of the infinities that the producer made in forward; None for none.
         meant: the node that put in, on purpose, the infinities that the producer made NaN of; None for none.
+        discarded: the program has put other gradients in the place of the bad ones before any step.
     """
 
     call: PassFact
@@ -48,20 +50,25 @@ class Story:
     reach: Mask
     became: NodeFact | None = None
     meant: NodeFact | None = None
+    discarded: bool = False
 
 
 def stories(case: Case) -> list[Story]:
-    """The passes that went wrong, in trace order, until an update has carried a bad gradient into what is trained."""
-    walk = case.walk
+    """The passes that went wrong, in trace order, until an update has carried a bad gradient into what is trained.
+
+    Those whose gradient no step took are among them, and end nothing.
+    """
+    walk, discarded = case.walk, Discarded(case)
     found: list[Story] = []
     for call in _bad_passes(case)[:PASSES]:
         story = _story(case, call)
         if story is None:
             continue
-        if found and walk.leaves[walk.place(story.producer.id)]:
-            break  # what went wrong before has come into a parameter
+        if found and walk.leaves[walk.place(story.producer.id)]:  # what went wrong before has come into a parameter:
+            return [replace(each, discarded=False) for each in found]  # so it was not discarded, whatever it seemed
+        story = replace(story, discarded=discarded.holds(call, story.leaves))
         found.append(story)
-        if spoiled_at(case, call, story.leaves):
+        if not story.discarded and spoiled_at(case, call, story.leaves):
             break
     return found
 

@@ -34,6 +34,8 @@ def findings(case: Case) -> list[Found]:
     """One finding for each line that made a bad value which did harm, until the parameters themselves are spoiled."""
     found, seen, diverged = [], set(), set[int]()
     for story in stories(case):
+        if story.discarded:
+            continue
         made_at = int(case.walk.made_at[case.walk.place(story.producer.id)])
         if (story.forward, made_at) in seen or any(diverging.follows(case, story, each) for each in diverged):
             continue
@@ -55,7 +57,9 @@ def _overflow(case: Case, story: Story) -> Overflow | None:
 
 
 def remarks(case: Case) -> list[Found]:
-    """Bad values that did no harm: those that a later node leaves out, and the expected overflow of a scaled loss."""
+    """Bad values that did no harm: those that a later node leaves out, gradients that no step took, and the expected overflow of
+    a scaled loss.
+    """
     told, found = stories(case), []
     harm = {each.producer.id for each in told} | {other.id for each in told for other in each.others}
     for each in told:
@@ -63,8 +67,27 @@ def remarks(case: Case) -> list[Found]:
         if expected is not None and expected.harmless:
             found.append(Found(each.call.row, _expected(case, each, expected)))
             break
-    before = told[0].call.row if told else len(case.facts.trace.records)
+    left_out = next((each for each in told if each.discarded and _overflow(case, each) is None), None)
+    if left_out is not None:
+        found.append(Found(left_out.call.row, _left_out(case, left_out)))
+    before = next((each.call.row for each in told if not each.discarded), len(case.facts.trace.records))
     return [*found, *absorbed(case, harm, before)]
+
+
+def _left_out(case: Case, story: Story) -> Finding:
+    lines, call, node = Lines(story.call.site), story.call, story.producer
+    what = "A NaN" if _has_nan(case, story) else "An infinity"
+    return Finding(
+        kind="absorbed",
+        cause=(
+            f"{what} of {made_by(node)}{lines.at(node.site)} came into gradients in `{call_text(call.site, call.call)}`"
+            f"{lines.at(call.site)} and does no harm: other gradients took their place before a step."
+        ),
+        evidence=_evidence(case, story, None, None),
+        nodes=(node.id,),
+        certainty="certain",
+        fix="Nothing. If it happens often, look at the values that go in there, with isfinite(), min() and max().",
+    )
 
 
 def _expected(case: Case, story: Story, expected: Overflow) -> Finding:
