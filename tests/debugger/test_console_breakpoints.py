@@ -78,6 +78,23 @@ def test_log_prints_and_goes_on(console_stage):
     assert "at MulBackward0" in text
 
 
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ('"at {node.op_name}"', "at MulBackward0"),
+        ("'at {node.op_name}'", "at MulBackward0"),
+        (r'"say \"{node.op_name}\" \\ \n"', r'say "MulBackward0" \ \n'),
+        ('"a" and "{node.op_name}"', '"a" and "MulBackward0"'),
+        ('it\'s "{node.op_name}"', 'it\'s "MulBackward0"'),
+        ('"{node.op_name}', '"MulBackward0'),
+    ],
+)
+def test_quotes_around_the_message_of_a_log_are_not_printed(console_stage, written, printed):
+    console = console_stage.console(SMALL)
+    console.do(f"log script.py:5 {written}")
+    assert printed in console.do("run").splitlines()
+
+
 def test_commands_are_done_at_a_breakpoint(console_stage):
     loop = SMALL.replace("loss.backward()", "for i in range(4):\n    loss.backward(retain_graph=True)")
     console = console_stage.console(loop)
@@ -159,6 +176,7 @@ def test_watch_stops_at_writes(console_stage):
         ("break nowhere.py:3", "there is no file 'nowhere.py'"),
         ("break mul if )", "is no Python expression"),
         ("log mul", "log what"),
+        ('log mul ""', "log what"),
         ("watch", "watch what"),
         ("ignore 1 x", "'x' is no count"),
     ],

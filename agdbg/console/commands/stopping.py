@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _GROUP = "Breakpoints"
 _WHEN = ("forward", "backward", "both")
+_QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1|\\).)*)\1""")
+_ESCAPED = re.compile(r"""\\(["'\\])""")
 _IF = re.compile(r"(?:^|\s)if\s")
 
 
@@ -33,13 +35,20 @@ def set_temporary(console: "Console", rest: str) -> Reply:
 
 @command("log", arguments="NAME | NODE | FILE:LINE MESSAGE", group=_GROUP)
 def set_log(console: "Console", rest: str) -> Reply:
-    """Print a message there and go on; {expressions} in braces are filled in."""
+    """Print a message there and go on; {expressions} in braces are filled in, quotes around the whole are not printed."""
     where, _, message = rest.partition(" ")
-    if not message.strip():
+    message = _unquoted(message.strip())
+    if not message:
         raise CommandError("log what? write log NAME MESSAGE, as log Mul* {node}: {grads}")
     stop = _wanted(console, where)
-    stop.options["logMessage"] = message.strip()
+    stop.options["logMessage"] = message
     return _told(console.table.add(stop))
+
+
+def _unquoted(message: str) -> str:
+    """The message without quotes around the whole of it; a backslash keeps one inside."""
+    quoted = _QUOTED.fullmatch(message)
+    return _ESCAPED.sub(r"\1", quoted[2]) if quoted else message
 
 
 @command("condition", "cond", arguments="NUMBER [CONDITION]", group=_GROUP)
