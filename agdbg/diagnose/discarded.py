@@ -1,7 +1,7 @@
 """Bad gradients that the program itself has discarded: they were replaced before any step took them.
 
-Whether there is a gradient when a pass comes to a leaf shows in what the pass does there: it adds to one in place, which is a write,
-and keeps its own without a write where there is none.
+Whether there is a gradient when a pass comes to a leaf shows in what the pass does there: it adds to one in place,
+which is a write, and keeps its own without a write where there is none.
 """
 
 from functools import cached_property
@@ -29,10 +29,15 @@ class Discarded:
         self._lines: set[object] = set()
 
     def holds(self, call: PassFact, leaves: tuple[int, ...]) -> bool:
-        """Whether no step took the bad gradients that a pass left in these leaves (places of the walk); passes are asked for in order.
+        """Whether no step took the bad gradients that a pass left in leaves; passes are asked for in their order.
 
-        Each leaf is one that steps write, and it got another gradient before it was next written. Where no later pass comes to the
-        leaf, nobody knows, unless the program has discarded those of the same call before: then it is enough that nothing writes it.
+        Each leaf is one that steps write, and it got another gradient before it was next written. Where no later pass
+        comes to the leaf, nobody knows, unless the program has discarded those of the same call before: then it is
+        enough that nothing writes it.
+
+        Args:
+            call: the pass.
+            leaves: their places in the walk.
         """
         storages = set(self._storages[list(leaves)].tolist())
         if call.call != "backward" or not storages or 0 in storages:
