@@ -39,7 +39,7 @@ def _finding(case: Case, told: HookList, reads: list[GradReadFact]) -> Finding:
     facts, read = case.facts, reads[0]
     call = facts.pass_of(read.pass_id)
     lines = Lines(read.site)
-    hook = _hook_at(told, read.site)
+    hook = _hook_at(told, read)
     names = list(dict.fromkeys(name for each in reads if (name := facts.name_of_leaf(each.node))))
     whose = f"`{names[0]}`" if names else "a leaf"
     within = f", in {hook_words(facts, hook.fact)}," if hook is not None else ""
@@ -64,7 +64,16 @@ def _finding(case: Case, told: HookList, reads: list[GradReadFact]) -> Finding:
     )
 
 
-def _hook_at(told: HookList, site: Site) -> Registered | None:
-    """The hook whose function has this line."""
-    mine = (site.file, site.func)
-    return next((each for each in told.all if (each.fact.defined.file, each.fact.defined.func) == mine), None)
+def _hook_at(told: HookList, read: GradReadFact) -> Registered | None:
+    """The hook in whose function the line was read: of several on one line the one that returned next, where that is told.
+
+    Functions of one name, as all lambdas have, are told apart by the line on which they begin.
+    """
+    site = read.site
+    mine = [each for each in told.all if (each.fact.defined.file, each.fact.defined.func) == (site.file, site.func)]
+    begins = max((each.fact.defined.line for each in mine if each.fact.defined.line <= site.line), default=0)
+    mine = [each for each in mine if each.fact.defined.line == begins] or mine
+    numbers = {each.fact.number: each for each in mine if each.fact.number}
+    fired = told.fired_rows[told.fired_rows > read.row]
+    ended = told.facts.trace.records[fired, 5].tolist() if len(numbers) > 1 else []
+    return next((numbers[each] for each in ended if each in numbers), mine[0] if mine else None)

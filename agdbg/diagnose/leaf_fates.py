@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.cut_losses import preferred
 from agdbg.diagnose.layers import ran_paths
 from agdbg.diagnose.leaves import Leaf, Leaves
 from agdbg.diagnose.reentrant import reentrant_at
@@ -23,6 +24,8 @@ How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused"
 
 #: Cuts that are followed through the graph.
 CUTS = 1000
+#: Cuts that are often meant: one loss is to leave the leaf alone, another to train it.
+_ON_PURPOSE = ("detach", "data")
 #: Which cut of a leaf is told, the least first; what is only shown comes last.
 _RANK = {"integer": 1, "item": 2}
 _SHOWN = 3
@@ -34,6 +37,8 @@ class LeafFate:
 
     Attributes:
         cut: where its path ended.
+        others: where else detach() or .data ended it.
+        known: only one path ended, or the cut is the one whose loss is differentiated for the leaf's optimizer.
         node: the node that sent no gradient, or the last that was computed from it.
         user: the node that used it first.
         site: the call of the checkpoint.
@@ -42,6 +47,8 @@ class LeafFate:
     leaf: Leaf
     how: How
     cut: CutFact | None = None
+    others: tuple[CutFact, ...] = ()
+    known: bool = True
     node: NodeFact | None = None
     user: NodeFact | None = None
     site: Site | None = None
@@ -91,13 +98,15 @@ def _without(case: Case, leaves: Leaves, dead: list[Leaf]) -> Iterator[LeafFate]
     ran = ran_paths(case)
     for leaf in dead:
         user = next((case.facts.node(int(walk.ids[users[place]])) for place in leaf.places if place in users), None)
-        cut = cuts.get(leaf.storage)
+        cut = cuts.get(leaf.storage, [])
         if leaf.requires_grad is False:
             yield LeafFate(leaf, "frozen", user=user)
         elif leaf.places and leaves.refused[leaf.places].any():
             yield LeafFate(leaf, "refused", node=_refusing(case, leaves, leaf), user=user)
-        elif cut is not None:
-            yield LeafFate(leaf, "cut", cut, user=user)
+        elif cut:
+            first, known = preferred(case, leaves.built.get(leaf.storage), cut)
+            others = tuple(each for each in cut if each is not first)
+            yield LeafFate(leaf, "cut", first, others, known, user=user)
         elif user is not None:
             yield LeafFate(leaf, "loose", node=_last(case, leaf, region), user=user)
         elif leaf.name and ran is not None and leaf.layer not in ran:
@@ -139,8 +148,8 @@ def _refusing(case: Case, leaves: Leaves, leaf: Leaf) -> NodeFact | None:
 # ----- cuts -----
 
 
-def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, CutFact]:
-    """The cut that ended the path of each leaf, by its storage."""
+def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, list[CutFact]]:
+    """The cuts that ended the path of each leaf, by its storage: the likeliest first, then those by detach() on other lines."""
     walk = case.walk
     by_storage = {leaf.storage: leaf for leaf in dead}
     of_place = {place: leaf.storage for leaf in dead for place in leaf.places}
@@ -159,7 +168,17 @@ def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, CutFa
                 found.setdefault(storage, []).append((rank, -place, cut))
         elif cut.storage in by_storage and (not shown or by_storage[cut.storage].name):
             found.setdefault(cut.storage, []).append((rank, 0, cut))
-    return {storage: min(cuts, key=lambda each: (each[0], each[1], each[2].row))[2] for storage, cuts in found.items()}
+    return {storage: _in_order(cuts) for storage, cuts in found.items()}
+
+
+def _in_order(ranked: list[tuple[int, int, CutFact]]) -> list[CutFact]:
+    """The likeliest cut, and of those that are meant for one loss and not for another, each line once."""
+    cuts = [cut for _, _, cut in sorted(ranked, key=lambda each: (each[0], each[1], each[2].row))]
+    lines = {(cuts[0].site.file, cuts[0].site.line): cuts[0]}
+    for cut in cuts[1:]:
+        if cuts[0].op.name in _ON_PURPOSE and cut.op.name in _ON_PURPOSE and not is_shown(cut.site):
+            lines.setdefault((cut.site.file, cut.site.line), cut)
+    return list(lines.values())
 
 
 def _cuts(case: Case) -> list[CutFact]:

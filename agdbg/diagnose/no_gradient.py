@@ -119,7 +119,7 @@ def _found(case: Case, leaves: Leaves, group: list[LeafFate], *, meant: bool = F
             cause=_cause(case, group, lines, call),
             evidence=_evidence(case, leaves, group, call),
             nodes=tuple(nodes)[:NAMED],
-            certainty="certain" if fate.how in ("cut", "zeros", "frozen", "refused") else "likely",
+            certainty="certain" if fate.how in ("cut", "zeros", "frozen", "refused") and not fate.others else "likely",
             fix=_meant(fate) if meant else _fix(case, group, lines, _holder(leaves, group)),
         ),
     )
@@ -159,7 +159,9 @@ def _cause(case: Case, group: list[LeafFate], lines: Lines, call: PassFact) -> s
         return f"{capital(subject)} {are} frozen (requires_grad=False), so no gradient is computed for {them}."
     start = f"{capital(subject)} {get} no gradient"
     if fate.how == "cut" and fate.cut is not None:
-        return f"{start}: {_cut_words(fate.cut)}{lines.at(fate.cut.site)} ends the path that leads to {them}."
+        others = [f"{_cut_words(each)}{lines.at(each.site)}" for each in fate.others]
+        also = f", as does {listed(others, NAMED)}" if others else ""
+        return f"{start}: {_cut_words(fate.cut)}{lines.at(fate.cut.site)} ends the path that leads to {them}{also}."
     if fate.how == "refused":
         by = f"{op_words(fate.node)}{lines.at(fate.node.site)}" if fate.node is not None else "a node on the way"
         return f"{start}: the backward of {by} returns None where the path to {them} begins."
@@ -198,6 +200,9 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
         found.append(
             (fate.cut.row, Evidence("cut", fate.cut.site, CUT_WORDS.get(fate.cut.op.name, "ended the path") + times))
         )
+        found += [
+            (each.row, Evidence("cut", each.site, f"{CUT_WORDS[each.op.name]} as well")) for each in fate.others[:NAMED]
+        ]
         if off is not None and fate.cut.op.name == "no_grad":
             found.append((fate.cut.row - 1, Evidence("switched off", off, "gradients are switched off since here")))
     if fate.node is not None and fate.node is not fate.user:
@@ -248,6 +253,8 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
         off = switched_off_at(case, fate.cut.row, fate.cut.site)
         keep = f" or keep {them} out of the optimizer" if holder is not None else ""
         how = mend_of(fate.cut, f" ({lines(off)})" if off is not None else "") or OTHERWISE
+        if fate.others:
+            how = _of_several(fate, how, lines)
         return f"At {lines(fate.cut.site)}: {how}. If no gradient is wanted, set requires_grad=False{keep}."
     if fate.how == "refused":
         return (
@@ -261,3 +268,11 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
     if not any(each.leaf.name for each in group):
         return f"Use {them} in what is differentiated, or take {them} out of the optimizer; if {they}, requires_grad=False says so."
     return f"Use {them} in forward(), or take {them} out of the model; if {they}, requires_grad=False says so."
+
+
+def _of_several(fate: LeafFate, how: str, lines: Lines) -> str:
+    """The mend of one of several cuts, and what is known of the others."""
+    others = listed([lines(each.site) for each in fate.others], NAMED)
+    if fate.known:
+        return f"{how}: an optimizer that has it steps on that loss. At {others} it may be meant"
+    return f"{how}, or at {others}: only in the loss that is to train it, the others are meant to leave it alone"

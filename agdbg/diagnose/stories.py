@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
+from agdbg.diagnose.cached import cached_by
 from agdbg.diagnose.carrying import cut_loose, kept_to_compare, running_total
 from agdbg.diagnose.enclosing import is_outside
 from agdbg.diagnose.handing import crossing, kept_name
@@ -225,7 +226,10 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
     entry = meeting.entries[0]
     words, made = entry_words(scene.case, entry), entry.node.site
     here = (made.file, made.func) == (scene.needed.file, scene.needed.func)
+    cache = cached_by(made)
     again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
+    if cache:
+        again += f": without `@{cache}`, which keeps what `{made.func}` returned together with its graph"
     if not trained(scene.case, meeting.leaves):
         return (
             f"No optimizer step so far updated anything below {words}. If it is not to be trained, compute it under "

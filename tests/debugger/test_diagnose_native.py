@@ -245,6 +245,13 @@ CASES = {
         ["`features`, made once at line 5", "`loss.backward()` at line 9"],
         "Compute it again in every turn: move line 5 into the loop.",
     ),
+    "16 cached": (
+        ONCE.replace("TRAINED", "[*encoder.parameters(), *head.parameters()]")
+        .replace("features = ", "import functools\n@functools.lru_cache(maxsize=None)\ndef made(): return ")
+        .replace("head(features)", "head(made())"),
+        ["What `made` returned, made once at line 7"],
+        "Compute it again in every turn: without `@functools.lru_cache`, which keeps what `made` returned",
+    ),
     "16 not trained": (
         ONCE.replace("TRAINED", "head.parameters()"),
         ["`features`, made once at line 5"],

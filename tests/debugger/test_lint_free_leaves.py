@@ -147,3 +147,38 @@ def test_a_leaf_that_is_cut_on_purpose(linted, name):
         + source
     )
     assert ran.error is None and [each.cause for each in ran.lints] == []
+
+
+TEMPERATURE = """
+pi, log_alpha = nn.Linear(3, 1), nn.Parameter(ag.zeros(1))
+op, oa = optim.Adam(pi.parameters(), 1e-3), optim.Adam([log_alpha], 1e-3)
+for i in range(3):
+    ent = pi(ag.randn(4, 3)).tanh()
+    la = (log_alpha.exp().detach() * (ent.detach() - 0.5)).mean() + pi.weight.sum() * 0
+    lpi = (-log_alpha.exp().detach() * ent).mean()
+    op.zero_grad(); lpi.backward(); op.step()
+    oa.zero_grad(); la.backward(); oa.step()
+"""
+
+
+def test_of_two_cuts_the_one_before_the_loss_of_its_optimizer(linted, lines_of):
+    found = linted(TEMPERATURE).only("no-gradient")
+    assert lines_of(found, "cut") == [6, 7] and found.certainty == "likely"
+    assert found.fix.startswith("At line 6: leave out the detach()") and "At line 7 it may be meant" in found.fix
+
+
+def test_of_two_cuts_with_the_losses_the_other_way_round(linted, lines_of):
+    found = linted(TEMPERATURE.replace("lpi.", "x.").replace("la.", "lpi.").replace("x.", "la.")).only("no-gradient")
+    assert lines_of(found, "cut") == [6, 7]
+    assert found.fix.startswith("At line 7: leave out the detach()") and "At line 6 it may be meant" in found.fix
+
+
+def test_of_two_cuts_before_one_loss_neither_is_blamed_alone(linted, lines_of):
+    found = linted(
+        LEAVES + "opt = optim.SGD([w, b], .1)\nfor i in range(3):\n    c = b * w.detach()\n    d = b + w.data\n"
+        "    loss = (c + d).pow(2).mean()" + STEP
+    ).only("no-gradient")
+    assert lines_of(found, "cut") == [5, 6] and found.certainty == "likely"
+    assert (
+        "`w.detach()` at line 5" in found.cause and "`w.data` at line 6" in found.cause and ", or at line" in found.fix
+    )

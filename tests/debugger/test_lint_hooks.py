@@ -61,7 +61,7 @@ b = x * 2; c = Careless.apply(x)
 
 def test_a_backward_that_edits_what_it_is_given(lint_script, roles):
     found = lint_script(BACKWARD).only("gradient-edited")
-    assert "Backward() of `Careless` at line 9 writes to its gradient in place, and the gradient of `b`" in found.cause
+    assert "backward() of `Careless` at line 9 writes to its gradient in place, and the gradient of `b`" in found.cause
     assert roles(found) == [("sibling", 12), ("hook", 9), ("wrote", 10), ("call", 13)]
 
 
@@ -189,6 +189,28 @@ def test_a_parameters_gradient_in_a_module_hook(lint_script, roles):
         in found[0].cause
     )
     assert roles(found[0]) == [("registered", 9), ("read", 7), ("call", 10)]
+
+
+LAMBDAS = """
+a, b, log = nn.Linear(2, 1), nn.Linear(2, 1), []
+a.register_full_backward_hook(lambda m, gi, go: log.append(go[0].norm()))
+b.register_full_backward_hook(lambda m, gi, go: log.append(m.weight.grad))
+(a(ag.ones(2)) + b(ag.ones(2))).sum().backward()
+"""
+
+
+def test_of_two_lambdas_the_one_that_read(lint_script, roles):
+    found = lint_script(LAMBDAS).only("grad-read-early")
+    assert "line 7 reads it, in the module-backward hook on `b`" in found.cause
+    assert roles(found) == [("registered", 7), ("read", 7), ("call", 8)]
+
+
+def test_of_one_function_on_two_modules_the_call_that_read(lint_script):
+    script = LAMBDAS.replace("go[0].norm()", "m.weight.grad if m is b else 0").splitlines()
+    script[2:4] = [f"for each in (a, b): {script[2].strip().replace('a.register', 'each.register')}", "keep = b"]
+    found = lint_script("\n".join(script)).lints
+    assert [each.kind for each in found] == ["grad-read-early"]
+    assert found[0].cause.count("hook on") == 1
 
 
 def test_a_gradient_in_a_tensor_hook(lint_script):
