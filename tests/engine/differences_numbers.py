@@ -209,7 +209,23 @@ def tangent_before_nan(T):
     return str(T.func.jvp(lambda x: T.logcumsumexp(x, 0), (x,), (T.ones(3),))[1][0].item())
 
 
+def nan_in_factors(T):
+    lu, _ = T.linalg.lu_factor(T.tensor([[1.0, math.nan, 0.0], [3.0, 4.0, 0.0], [0.0, 0.0, 1.0]]))
+    _, r = T.linalg.qr(T.tensor([[math.nan, 1.0], [2.0, 3.0]]))
+    return [int(T.isnan(lu).sum()), int(T.isnan(r).sum())]
+
+
+def rank_to_rounding(T):
+    A = T.tensor([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], dtype=T.float64)
+    try:
+        return T.linalg.lstsq(A, T.ones(3, 1, dtype=T.float64), driver="gels").solution[0, 0].item() > 1e12
+    except T.linalg.LinAlgError:
+        return "refused"
+
+
 NUMBERS = {
+    "nan-in-factors": (nan_in_factors, [3, 2], [1, 3]),
+    "rank-to-rounding": (rank_to_rounding, True, "refused"),
     "tangent-before-nan": (tangent_before_nan, "nan", "1.0"),
     "mish-twice": (mish_twice, "[0.0, nan]", "[0.0, 0.0]"),
     "larger-source": (larger_source, [2.0, 2.0, 0.0], [2.0, 0.0, 0.0]),

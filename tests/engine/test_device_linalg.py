@@ -33,6 +33,8 @@ FAILING = {
     "the older cholesky": (ag.cholesky, INDEFINITE),
     "cholesky_ex that checks": (lambda a: L.cholesky_ex(a, check_errors=True), INDEFINITE),
     "cholesky of NaN": (L.cholesky, NAN),
+    "cholesky_inverse": (ag.cholesky_inverse, [[1.0, 0.0], [2.0, 0.0]]),
+    "cholesky_inverse of a batch": (lambda a: ag.cholesky_inverse(a, upper=True), [GOOD, [[0.0, 1.0], [0.0, 2.0]]]),
     "lu_factor": (L.lu_factor, SINGULAR),
     "svd of NaN": (L.svd, NAN),
     "svdvals of NaN": (L.svdvals, [GOOD, NAN]),

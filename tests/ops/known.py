@@ -208,7 +208,7 @@ HOST_READS = {
     **dict.fromkeys(("histogram", "histogramdd"), "without a range the intervals lie between the smallest and the largest"),
     "index_fill": "places that are named twice count once in the gradient", "searchsorted": "a sorter that is out of range is an error",
     **dict.fromkeys(
-        ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
+        ("cholesky", "cholesky_inverse", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
          "linalg.tensorsolve", "linalg.matrix_power"), _ERRORS),
     **dict.fromkeys(("linalg.inv_ex", "linalg.solve_ex", "linalg.cholesky_ex", "linalg.cond"), "CuPy says in no other way what is singular"),
     **dict.fromkeys(

@@ -15,6 +15,11 @@ from ...kernel_names import no_kernel, takes
 Shape = tuple[int, ...]
 
 
+SINGULAR = (
+    "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
+)
+
+
 class LinAlgError(RuntimeError):
     """A matrix has no inverse, factors or eigenvalues, or an algorithm did not converge."""
 

@@ -12,7 +12,17 @@ from ....tensor import Tensor
 from ...explain import shape_error
 from ...mixed_devices import together
 from ..declare import formula, op, public
-from .checks import both_of_dtype, failures, floating, floating_square, is_tensor, old_square, one_batch, square
+from .checks import (
+    SINGULAR,
+    both_of_dtype,
+    failures,
+    floating,
+    floating_square,
+    is_tensor,
+    old_square,
+    one_batch,
+    square,
+)
 from .lapack import attempted, each, routines, triangular
 from .parts import halved_diagonal
 
@@ -139,6 +149,9 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 
 def _inverse(low: Any, upper: bool) -> Any:
+    zero = np.diagonal(low, 0, -2, -1) == 0
+    first = zero.argmax(-1) + 1 if zero.shape[-1] else 0
+    failures("cholesky_inverse", np.where(zero.any(-1), first, 0), SINGULAR)  # on a device PyTorch waits for it, too
     return _solved(np.broadcast_to(array_module(low).eye(low.shape[-1], dtype=low.dtype), low.shape), low, upper)
 
 
@@ -191,7 +204,7 @@ def cholesky_solve_grad(F: Any, g: Any, low: Any, x: Any, upper: bool) -> Any:
 
 @public("torch Tensor", out=True)
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of the matrix whose Cholesky factor is given."""
+    """The inverse of the matrix whose Cholesky factor is given; :class:`LinAlgError` for a zero on its diagonal."""
     square("cholesky_inverse", self)
     floating("cholesky_inverse", self)
     x: Tensor = INVERSE(self, upper)

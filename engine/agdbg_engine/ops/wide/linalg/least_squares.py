@@ -61,6 +61,20 @@ def _by_triangles(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     return full, x, np.full(len(a), size, np.int64), np.zeros((len(a), 0), a.real.dtype)
 
 
+def dependent(a: Any) -> Any:
+    """Which diagonal element of the triangle of ``a`` (..., m, n) is zero to rounding, from 1; 0 where there is none.
+
+    So LAPACK's ``gels`` tells, which solves for zeros without looking.
+    """
+    tall = a if a.shape[-2] >= a.shape[-1] else np.conj(np.swapaxes(a, -1, -2))
+    if not tall.size:
+        return np.zeros(a.shape[:-2], np.int32)
+    triangle: Any = np.linalg.qr(tall, mode="r")
+    rounding = float(np.finfo(triangle.dtype).eps) * max(a.shape[-2:])
+    zero = np.abs(np.diagonal(triangle, 0, -2, -1)) <= rounding * np.linalg.norm(triangle, axis=-2)
+    return np.where(zero.any(-1) & a.any((-2, -1)), zero.argmax(-1) + 1, 0).astype(np.int32)
+
+
 def _norm(x: Any) -> Any:
     return np.linalg.norm(x, axis=(-2, -1))
 

@@ -17,9 +17,9 @@ from ...host_only import check_place
 from ...kernel_names import takes
 from ...mixed_devices import together
 from ..declare import formula, op, public
-from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
+from .checks import failures, floating, floating_matrices, is_tensor, matrices, one_batch, square
 from .eig import hermitian_decomposed
-from .least_squares import best
+from .least_squares import best, dependent
 from .svd import decomposed
 
 # ----- pseudo-inverse -----
@@ -152,11 +152,19 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 
 # ----- least squares -----
 
+DEPENDENT = (
+    "The least squares solution could not be computed because the input matrix does not have full rank (error code: "
+    "{info})."
+)
+
 
 def _lstsq(a: Any, b: Any, rcond: Any, driver: str) -> tuple[Any, Any, Any, Any]:
     """Solution, residuals, rank and singular values."""
     check_place("lstsq_raw", a)
-    m, n = a.shape[-2:]
+    (m, n), batch = a.shape[-2:], np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    if driver == "gels":
+        failures("torch.linalg.lstsq", np.broadcast_to(dependent(a), batch), DEPENDENT)
+        rcond = 0.0  # no singular value is too small
     solution, rank, s = best(a, b, rcond, driver)
     real = a.real.dtype
     residuals = np.zeros(0, real)
@@ -226,7 +234,8 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 def lstsq(self: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
     """X that makes ``A X - B`` smallest: ``(solution, residuals, rank, singular_values)``, the last three where computed.
 
-    ``gels`` wants A to have full rank. The gradient is that of ``pinv(A) @ B``.
+    ``gels`` raises :class:`LinAlgError` where A does not have full rank to rounding (and is not all zeros). The gradient is
+    that of ``pinv(A) @ B``.
     """
     name = "torch.linalg.lstsq"
     is_tensor("linalg.lstsq", "input", self)

@@ -16,6 +16,7 @@ from ...explain import shape_error
 from ...returned import returned_as
 from ..declare import formula, in_both, kernel, op, public
 from .checks import (
+    SINGULAR,
     failures,
     floating,
     floating_square,
@@ -28,9 +29,6 @@ from .checks import (
 )
 from .lapack import attempted, factored, routines, solved
 
-SINGULAR = (
-    "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
-)
 UNSOLVABLE = "The solver failed because the input matrix is singular."
 
 # ----- kernels -----
@@ -41,13 +39,34 @@ def inv_raw(a: Any) -> tuple[Any, Any]:
     """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
     if not a.size:
         return a.copy(), array_module(a).zeros(a.shape[:-2], np.int32)
+    given, a = a, _unmistakable(a)
     try:
-        return _column_major(lambda m: attempted(np.linalg.inv, m), a), array_module(a).zeros(a.shape[:-2], np.int32)
+        inverse = _column_major(lambda m: attempted(np.linalg.inv, m), a)
+        return _all_nan(inverse, given), array_module(a).zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         xp, info = array_module(a), factored(a)[2]
         singular = (info != 0)[..., None, None]
         inverse = np.linalg.inv(np.where(singular, xp.eye(a.shape[-1], dtype=a.dtype), a))
-        return np.where(singular, xp.full((), np.inf, a.dtype), inverse), info
+        return _all_nan(np.where(singular, xp.full((), np.inf, a.dtype), inverse), given), info
+
+
+def _all_nan(x: Any, a: Any) -> Any:
+    """``x`` computed of the matrices ``a``, all NaN where its matrix has one anywhere.
+
+    So it is in PyTorch; of other LAPACKs some columns or elements come out as numbers.
+    """
+    nan = np.isnan(a).any((-2, -1))
+    if on_host(a) and not nan.any():
+        return x
+    value = complex(np.nan, np.nan) if x.dtype.kind == "c" else np.nan
+    return np.where(nan[..., None, None], array_module(a).full((), value, x.dtype), x)
+
+
+def _unmistakable(a: Any) -> Any:
+    """``a`` with units for complex matrices that have a NaN, some of which OpenBLAS calls singular and PyTorch does not."""
+    if not on_host(a) or a.dtype.kind != "c" or not (nan := np.isnan(a).any((-2, -1))).any():
+        return a
+    return np.where(nan[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
 
 
 def _column_major(inverse: Any, a: Any) -> Any:
@@ -65,15 +84,17 @@ def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
     rhs = b[..., None] if vector else b
     none = array_module(a).empty((0,), a.dtype)
     if a.ndim == rhs.ndim == 2 and a.size and rhs.size and isinstance(a, np.ndarray):
-        lu, pivots, info = routines(("getrf",), a)[0](a)
+        lu, pivots, info = routines(("getrf",), a)[0](_unmistakable(a))
+        lu = _all_nan(lu, a)
         pivots = pivots + np.int32(1)  # as LAPACK and PyTorch count
         x = solved_again(a, lu, pivots, rhs, left, adjoint=False)
         return (x[..., 0] if vector else x), lu, pivots, np.asarray(info, np.int32)
     info = array_module(a).zeros(a.shape[:-2], np.int32)
     try:
-        x = _solved(a, rhs, left, functools.partial(attempted, np.linalg.solve))
+        x = _solved(_unmistakable(a), rhs, left, functools.partial(attempted, np.linalg.solve))
     except np.linalg.LinAlgError:
-        x, info = _solved_anyway(a, rhs, left)
+        x, info = _solved_anyway(_unmistakable(a), rhs, left)
+    x = _all_nan(x, a)
     return (x[..., 0] if vector else x), none, none, info
 
 
@@ -93,7 +114,7 @@ def _solution(a: Any, b: Any, left: bool) -> Any:
     if on_host(a):
         return solve_raw(a, b, left)[0]
     vector = is_vector(a.shape, b.shape)
-    x = _solved(a, b[..., None] if vector else b, left, np.linalg.solve)
+    x = _all_nan(_solved(a, b[..., None] if vector else b, left, np.linalg.solve), a)
     return x[..., 0] if vector else x
 
 

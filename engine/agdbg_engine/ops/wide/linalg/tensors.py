@@ -21,8 +21,8 @@ from ...mixed_devices import together
 from ...shape import one_dim, reshape
 from ..declare import kernel, op, public
 from ..products.rows import vdot
-from .checks import failures, floating, is_tensor, square
-from .solve import SINGULAR, inv, inv_ex, solve
+from .checks import SINGULAR, failures, floating, is_tensor, square
+from .solve import inv, inv_ex, solve
 
 # ----- chains -----
 
