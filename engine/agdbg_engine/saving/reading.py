@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import leaf
-from ..device import CPU, device
-from ..tensor import Parameter, Tensor, wrap
+from ..tensor import Parameter
+from .locations import LocationError, placed
 from .tree import DTYPES, Decoder
 
 _PICKLES = b"\x80"
@@ -54,8 +53,8 @@ def _read(file: Any, map_location: Any) -> Any:
             return _of_archive(archive, map_location)
     except _ForeignError as error:
         raise RuntimeError(str(error)) from None
-    except _DEVICES as error:
-        raise RuntimeError(f"{error}. Give load() a map_location where the tensors should go, such as 'cpu'") from error
+    except LocationError as error:
+        raise error.told from error.__cause__
     except _FAULTS as error:
         raise RuntimeError(
             f"the file is damaged, cut off, or none that save() wrote: {type(error).__name__}: {error}"
@@ -66,11 +65,6 @@ class _ForeignError(Exception):
     """A file of somebody else."""
 
 
-class _NoDeviceError(Exception):
-    """The device of a tensor cannot be used here."""
-
-
-_DEVICES = _NoDeviceError
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError, AttributeError,
     NotImplementedError, RecursionError, MemoryError, RuntimeError,
@@ -133,22 +127,9 @@ def _made(entry: Any, a: Any, map_location: Any) -> Any:
         return a
     if entry["class"] not in ("Tensor", "Parameter"):
         raise ValueError(f"unknown class {entry['class']!r}")
-    place = _where(entry["device"], map_location, a)
-    try:
-        t: Tensor = leaf(a, place, False)
-    except RuntimeError as error:
-        raise _NoDeviceError(str(error)) from error
+    if type(entry["device"]) is not str:
+        raise ValueError(f"device {entry['device']!r}")
+    t = placed(a, entry["device"], map_location)
     t._shared_storage().version = 1  # as after pickle: the memory was put in
     needs = entry["requires_grad"] is True
     return Parameter(t, requires_grad=needs) if entry["class"] == "Parameter" else t.requires_grad_(needs)
-
-
-def _where(saved: Any, map_location: Any, a: Any) -> Any:
-    if isinstance(map_location, dict):
-        map_location = map_location.get(saved)
-    elif callable(map_location):
-        found = map_location(wrap(a), saved)
-        map_location = None if found is None else found.device
-    if map_location is None and saved == "cpu":
-        return CPU
-    return device(saved if map_location is None else map_location)
