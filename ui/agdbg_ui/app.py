@@ -278,9 +278,12 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         view, is_answered = self.session.view, self.lanes.pages.is_answered
         if has_nodes(view) or (view.life in ("trace", "running", "stopped", "ended") and not is_answered):
             is_unread = self._refreshing is not None and self._refreshing.is_unread
-            self.lanes.set_note(UNREAD if is_unread else reading(self.session.works.newest))
+            why = UNREAD if is_unread else reading(self.session.works.newest)
+            self.lanes.set_note(why)
         else:
+            why = ""
             self.lanes.set_note(emptiness(view, self.session.clock()))
+        self.panes.boxes.set_nothing(why)
 
     @on(messages.Moved)
     def _on_moved(self) -> None:

@@ -51,9 +51,12 @@ class Jumps:
 
     async def _bad(self, where: str) -> None:
         body = await self._session.ask.first_bad()
-        if body["node"]:
-            await self._app.go_to_node(body["node"])
-        self._app.say(f"#{body['node']}: {body['why']}" if body["node"] else body["why"])
+        node, why = body["node"], body["why"]
+        if not node and (node := self._app.lanes.bad_node):  # nothing of it was recorded
+            why = "a NaN or an Inf was seen there at a stop"
+        if node:
+            await self._app.go_to_node(node)
+        self._app.say(f"#{node}: {why}" if node else why)
 
     async def mark(self) -> None:
         """Mark the selected node; when one is marked, show the ways to it; when two are, none any more."""

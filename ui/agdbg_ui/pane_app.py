@@ -248,6 +248,11 @@ class PaneApp(App[TuiResult]):
         if self._refreshing is not None:
             self._refreshing.neighbourhood(message.node, message.hops, message.depth)
 
+    @on(Boxes.AnyWanted)
+    def _on_any_wanted(self) -> None:
+        if self._refreshing is not None and self._refreshing.is_unread:  # somebody has cancelled that they are read
+            self._refreshing.all()
+
     @on(Boxes.RowsWanted)
     def _on_rows_of_box(self, message: Boxes.RowsWanted) -> None:
         self.panes.focus("lanes")

@@ -63,6 +63,9 @@ class Boxes(ScrollView, can_focus=True):
             super().__init__()
             self.node, self.hops, self.depth = node, hops, depth
 
+    class AnyWanted(Message):
+        """No node is known yet that could be selected."""
+
     class RowsWanted(Message):
         """The rows of a module are to be seen."""
 
@@ -80,6 +83,7 @@ class Boxes(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.hops = 2
+        self.nothing = NOTHING
         self._strips: dict[int, Strip] = {}
         self._begin()
 
@@ -96,6 +100,12 @@ class Boxes(ScrollView, can_focus=True):
         self._begin()
         self.virtual_size = Size(0, 0)
         self._redraw()
+
+    def set_nothing(self, why: str) -> None:
+        """What is said while no node is known: that they are read, say."""
+        if why != self.nothing:
+            self.nothing = why or NOTHING
+            self.refresh()
 
     def follow(self, node: int, counter: int | None) -> None:
         """A node was selected elsewhere, and `counter` runs next: show it, with those around it when it is not here."""
@@ -153,7 +163,7 @@ class Boxes(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         width = self.size.width
         if self._canvas is None:
-            note = ("…" if self.selected else NOTHING) if y == 0 else ""
+            note = ("…" if self.selected else self.nothing) if y == 0 else ""
             return Strip([Segment(note, colour(self, ASIDE))]).adjust_cell_length(width, colour(self))
         row = top + y
         if (strip := self._strips.get(row)) is None:
@@ -249,6 +259,8 @@ class Boxes(ScrollView, can_focus=True):
         self.depth = 0 if self.depth else 1
         if self.selected:
             self._want(self.selected)
+        else:
+            self.post_message(self.AnyWanted())
 
     def action_centre(self) -> None:
         """Show what is around the selected node; of a module its rows."""
@@ -267,7 +279,9 @@ class Boxes(ScrollView, can_focus=True):
 
     def on_show(self) -> None:
         """It is seen: ask."""
-        if self.selected and (self._canvas is None or self.selected not in self._canvas.boxes):
+        if not self.selected:
+            self.post_message(self.AnyWanted())
+        elif self._canvas is None or self.selected not in self._canvas.boxes:
             self._want(self.selected)
         else:
             self.outdate()

@@ -239,6 +239,15 @@ class Lanes(Rows):
         return seen if seen.pass_id == row["pass"] and row["state"] not in _NOT_ARRIVED else _NOT_SEEN
 
     @property
+    def bad_node(self) -> int | None:
+        """Of the rows that are known and marked for a NaN or an Inf the one that ran first, or that was seen before it ran."""
+        bad = [row for row in self.pages.known if row["bad"] or is_bad(row["gradient"])]
+        first = min(
+            bad, key=lambda row: (row["order"] is None, row["pass"], row["order"] or 0, -row["row"]), default=None
+        )
+        return None if first is None else first["node"]
+
+    @property
     def is_folded(self) -> bool:
         """Whether some rows are folded."""
         return bool(self.folds["depth"] or self.folds["closed"])
