@@ -8,6 +8,9 @@ ENGINE = HERE.parent / "engine"
 NOT_THERE = {
     "test_strict_device.py": "it is about the strict device itself",
     "test_device_streams.py": "it looks at what the strict device noted of its streams; on a GPU `test_on_gpu.py` uses real ones",
+    "test_device_events.py": "it reads the strict device's clock; on a GPU `test_on_gpu.py` uses real events",
+    "test_data_device.py": "its default device is a second one, and it counts the copies that the strict device makes",
+    "test_load_locations.py": "it is about devices that are not there",
     "test_device_memory.py": "its figures are those of a device that is made up; on a GPU `test_on_gpu.py` asks CuPy",
     "test_device_launches.py": "it counts the calls that the strict device noted",
     "test_fused.py": "it compiles the kernels for the CPU; on a GPU `test_on_gpu.py` runs them",
