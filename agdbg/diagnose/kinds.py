@@ -10,6 +10,7 @@ RAISED: Final = (
     "checkpoint",
     "gradcheck",
     "hook-error",
+    "inference",
     "inplace-modified",
     "invalid-gradient",
     "leaf-inplace",
@@ -47,7 +48,7 @@ SILENT: Final = (
 #: What is no fault, told on request.
 REMARKED: Final = ("absorbed", "constant-gradient", "harmless-write", "not-twice", "overflow", "zero-gradient")
 #: Errors whose message says it all; there may be no finding about them.
-PLAIN: Final = ("inference", "non-scalar", "other", "shape", "uncaught")
+PLAIN: Final = ("non-scalar", "other", "shape", "uncaught")
 KINDS: Final = tuple(sorted({*RAISED, *SILENT, *REMARKED, *PLAIN}))
 #: Of a finding that names the cause of an error by a kind of its own, the kind of the error.
 _ERROR_OF: Final = {"intermediate-kept": "no-grad-fn"}

@@ -26,7 +26,7 @@ class Details:
 
     kind: str
     """backward-twice, inplace-modified, leaf-inplace, view-inplace, saved-written, no-grad-fn, shape, nan, invalid-gradient,
-    hook-error, not-implemented or other."""
+    inference, hook-error, not-implemented or other."""
     node: Node | None = None
     slot: int | None = None
     storage: Storage | None = None

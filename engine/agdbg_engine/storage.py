@@ -69,13 +69,16 @@ REMEMBERED_WRITES = 64
 """How many writes of one storage error messages can still name; the trace has all of them."""
 
 
+UNSAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+    "use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
+
+
 def unsaved() -> Exception:
-    """PyTorch's error of saving an inference tensor."""
-    return RuntimeError(
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-        "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
-        "use `torch.no_grad()` instead of `torch.inference_mode()`."
-    )
+    """PyTorch's error of saving an inference tensor; no instrument is told, since an instrument may be what asks for a version."""
+    return RuntimeError(UNSAVED)
 
 
 class InferenceStorage(Storage):

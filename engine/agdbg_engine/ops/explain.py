@@ -13,6 +13,7 @@ from ..backends import on_host
 from ..device import device_of
 from ..dtype import scalar_type
 from ..sites import caller
+from ..storage import UNSAVED
 from ..tensor import Tensor
 from .host_only import refused
 from .mixed_devices import wrong_devices
@@ -38,6 +39,8 @@ def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
     refusal = next((refused(op, t._a) for t in tensors.values() if isinstance(t, Tensor) and not on_host(t._a)), None)
     if refusal is not None:
         return refusal
+    if isinstance(error, RuntimeError) and error.args == (UNSAVED,):
+        return errors.make(RuntimeError, errors.Details("inference"), UNSAVED)
     if isinstance(error, RuntimeError) or hasattr(error, "details"):
         return error
     for name, t in tensors.items():
