@@ -122,6 +122,34 @@ def test_there_is_nobody_to_talk_to(hub, command, arguments):
         client.request(command, **arguments)
 
 
+def test_what_the_run_before_has_printed_can_be_read(hub):
+    client = hub.launched()
+    before = {"start": 0, "length": 100, "before": True}
+    with pytest.raises(RequestFailed, match="was not started anew, so there is no run before"):
+        client.request("agdbg/output", **before)
+    hub.program.print("first")
+    client.wait_for("output")
+    hub.program.end(status=0)
+    client.wait_for("terminated")
+    client.request("restart")
+    assert client.request("agdbg/output", start=0, length=100)["text"] == ""
+    page = client.request("agdbg/output", **before)
+    assert (page["text"], page["end"], page["total"]) == ("first", 5, 5)
+
+
+def test_a_slow_client_is_told_what_it_missed_of_the_run_before(hub):
+    slow, quick = hub.launched(), hub.joined()
+    for _ in range(100):
+        hub.program.print("x" * 200_000 + "END\n")
+        output_of(quick, "END")
+    old = hub.program
+    old.end(status=0)
+    quick.wait_for("terminated")
+    quick.request("restart")
+    notice = slow.wait_for("output", predicate=lambda body: body["category"] == "console")["output"]
+    assert int(notice.split()[0].replace(",", "")) > 15_000_000 and str(old.trace / "output.log") in notice
+
+
 def test_nothing_was_printed_where_nothing_runs(hub):
     with pytest.raises(RequestFailed, match="nothing was printed"):
         hub.client().request("agdbg/output", start=0, length=1)
