@@ -1,11 +1,12 @@
 """A client for asyncio: for a user interface that has a loop of its own.
 
-Events are handed to a callback as they come, in the order in which the hub sent them. A request's waiter goes on in
-a later turn of the loop: a ``stopped`` that follows the response to ``next`` at once may be handed over before that.
+Events are handed to a callback in the order in which the hub sent them, and responses are in that order too: a request's
+waiter goes on in a later turn of the loop, and what follows its response is handed over only then.
 """
 
 import asyncio
 import socket
+from collections import deque
 from collections.abc import Callable
 from os import PathLike, fspath
 from typing import Any, Self
@@ -52,6 +53,7 @@ class AsyncClient(asyncio.BufferedProtocol):
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._transport: asyncio.Transport | None = None
         self._room = memoryview(bytearray(_PIECE))
+        self._behind: deque[dict[str, Any]] = deque()  # events that came with a response, behind it
 
     @classmethod
     async def connect(
@@ -140,11 +142,21 @@ class AsyncClient(asyncio.BufferedProtocol):
         self._finish(gone(self._address, error or cut))
 
     def _sort(self, messages: list[dict[str, Any]]) -> None:
+        is_first = not self._behind
         for message in messages:
-            if is_event(message):
+            if not is_event(message):
+                if (answer := self._waiting.get(answered_by(message))) is not None and not answer.done():
+                    answer.set_result(message)
+                    is_first = False
+            elif is_first:
                 self._hand_over(message)
-            elif (answer := self._waiting.get(answered_by(message))) is not None and not answer.done():
-                answer.set_result(message)
+            else:
+                self._behind.append(message)
+                self._loop.call_soon(self._catch_up)  # which the waiters, woken before, come in front of
+
+    def _catch_up(self) -> None:
+        while self._behind:
+            self._hand_over(self._behind.popleft())
 
     def _hand_over(self, message: dict[str, Any]) -> None:
         if self.on_event is None or self.closed.done():
@@ -159,6 +171,8 @@ class AsyncClient(asyncio.BufferedProtocol):
         """The connection has ended; only the first reason counts. Whoever waits is told."""
         if self.closed.done():
             return
+        if error is not None:
+            self._catch_up()
         self.closed.set_result(error)
         if self._transport is not None:
             self._transport.close()

@@ -319,6 +319,24 @@ def test_async_events_come_in_order():
         assert run(main) == [("output", {"output": "x"}), stopped, ("terminated", {})]
 
 
+def test_what_follows_an_answer_is_handed_over_behind_it_also_when_the_hub_goes():
+    def script(peer):
+        request = peer.receive()
+        peer.send(event(1, "output", {"output": "x"}), response(2, request, {}), event(3, "stopped", {"threadId": 1}))
+
+    with hub(script) as address:
+
+        async def main():
+            heard = []
+            client = await AsyncClient.connect(address, on_event=lambda message: heard.append(message["event"]))
+            await client.request("next", threadId=1)
+            heard.append("the answer")
+            await client.closed
+            return heard
+
+        assert run(main) == ["output", "the answer", "stopped"]
+
+
 def test_an_async_callback_that_fails_is_reported_and_the_connection_goes_on():
     with hub(step) as address:
 

@@ -128,3 +128,40 @@ def test_reading_is_said_of_a_program_that_runs_and_of_which_nothing_is_known_ye
         hub.size, hub.held["agdbg/rows"] = 0, asyncio.Event()
 
     drive(shown, script, prepare=held, command="attach")
+
+
+def test_an_answer_that_is_older_than_the_end_of_the_program_is_not_what_it_is(shown):
+    async def script(screen):
+        hub, session = screen.hub, screen.app.session
+        status = hub.do_status
+
+        def older():
+            body, hub.do_status = status(), status
+            hub.end(3)
+            return body
+
+        hub.do_status = older
+        await session.fetch_status()
+        assert (session.view.life, session.view.exit) == ("ended", 3)
+
+    drive(shown, script)
+
+
+def test_an_answer_about_control_that_is_older_than_what_an_event_tells(shown):
+    async def script(screen):
+        hub, control = screen.hub, screen.app.session.control
+        answer = hub.do_control
+
+        def older(**arguments):
+            body, hub.do_control = answer(**arguments), answer
+            hub.take_away()
+            return body
+
+        hub.do_control = older
+        await control.look()
+        assert screen.app.session.view.hands == "watching"
+        hub.holder, hub.do_control = "", lambda take=False: older(take=True) if take else answer()
+        await control.take()
+        assert screen.app.session.view.hands == "watching"
+
+    drive(shown, script)

@@ -22,23 +22,31 @@ class Control:
     def __init__(self, backend: Backend, show: Callable[[Hands], object]) -> None:
         self._backend, self._show = backend, show
         self._is_shared = False
+        self._changes = 0  # an answer to what was asked before the last of them is out of date
 
     async def look(self) -> None:
         """Learn who has it, as one that has just come, or has moved the program itself: no event tells of that."""
-        self.took(await self._backend.request("agdbg/control"))
+        await self._look()
+
+    async def _look(self) -> Body:
+        while True:
+            changes = self._changes
+            body = await self._backend.request("agdbg/control")
+            if changes == self._changes:
+                self._took(body)
+                return body
 
     async def take(self) -> str:
         """Take it; what to say of that. Who had it is told by the hub."""
-        before = await self._backend.request("agdbg/control")
-        self.took(before)
+        before = await self._look()
         if before["has"]:
             return "this screen has control already"
-        self.took(await self._backend.request("agdbg/control", take=True))
+        await self._backend.request("agdbg/control", take=True)
+        await self._look()
         former = before["holder"]
         return f"in control now; {former} was told" if former else "in control now: no other client had it"
 
-    def took(self, body: Body) -> None:
-        """The hub has said who has it: the body of ``agdbg/control``."""
+    def _took(self, body: Body) -> None:
         if body["holder"] and not body["has"]:
             self._is_shared = True
             self._show("watching")
@@ -47,7 +55,8 @@ class Control:
 
     def changed(self, holder: str, *, lost: bool) -> str:
         """Another client has it now, or nobody; what to say of that, if anything."""
-        self.took({"has": False, "holder": holder})
+        self._changes += 1
+        self._took({"has": False, "holder": holder})
         return f"{holder} has taken control: C takes it back" if lost else ""
 
 

@@ -156,7 +156,11 @@ class Session:
 
     async def fetch_status(self) -> None:
         """Ask how the program is."""
-        status = await self.ask.status()
+        while True:
+            told = self.view.life, self._serial
+            status = await self.ask.status()
+            if told == (self.view.life, self._serial):
+                break  # else events have told of something since
         life: Life = status["state"]
         threads = status.get("threads") or []
         if threads and self._thread not in self._stops:
@@ -349,7 +353,7 @@ class Session:
         with self.evaluations.of(asked) if asked else nullcontext():
             body = await self._backend.request(command, **arguments)
         if command == "agdbg/control":
-            self.control.took(body)
+            self._hands.ask()
         elif command == "setExceptionBreakpoints":
             self.filters.took(arguments)
         elif self.breakpoints.took(command, arguments, body):
