@@ -12,6 +12,7 @@ from agdbg.diagnose.layers import ran_paths
 from agdbg.diagnose.leaves import Leaf, Leaves
 from agdbg.diagnose.reentrant import reentrant_at
 from agdbg.diagnose.shown import is_shown
+from agdbg.diagnose.source import is_call_of
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Summarized, unpack_edge
 from agdbg.record.facts import CutFact, NodeFact
@@ -155,6 +156,8 @@ def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, list[
     of_place = {place: leaf.storage for leaf in dead for place in leaf.places}
     found: dict[int, list[tuple[int, int, CutFact]]] = {}
     for cut in _cuts(case)[:CUTS]:
+        if is_call_of(cut.site, "step"):  # what an optimizer reads to update it
+            continue
         place = walk.place(cut.producer) if cut.producer else -1
         shown = is_shown(cut.site)
         rank = _SHOWN if shown else _RANK.get(cut.op.name, 0)

@@ -19,6 +19,9 @@ from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Outcome, Summarized
 from agdbg.record.deep_facts import OptimizerFact
 
+#: Optimizers that write all their parameters as one vector, those without a gradient too.
+_WRITE_ALL = ("LBFGS",)
+
 
 @dataclass
 class Leaf:
@@ -189,7 +192,8 @@ def _held_alone(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]
         return
     stepped = {each.storage for each in facts.optimized if each.when == "stepped" and each.requires_grad is not False}
     alone = {each.storage: each.row for each in facts.optimized if each.when == "built" and each.storage in stepped}
-    written = written_by_steps(case) if alone else frozenset()
+    whole = {each.storage for each in facts.optimized if each.op.name in _WRITE_ALL}
+    written = written_by_steps(case) - whole if alone else frozenset()
     cut = {each.storage for each in facts.cuts if not each.producer} if alone else set()
     for storage, row in alone.items():
         if storage not in known and storage not in written and (storage in cut or last_touched(case, {storage}) < row):

@@ -46,6 +46,14 @@ CUT = {  # the script, the name, what ends the path, the line of it, the line of
         6,
         4,
     ),
+    "an optimizer that writes all it has": (
+        "opt = optim.LBFGS([w, b])\ndef closure():\n    opt.zero_grad(); loss = (w.detach() + b).pow(2).mean()\n"
+        "    loss.backward(); return loss\nopt.step(closure)",
+        "w",
+        "w.detach()",
+        5,
+        3,
+    ),
     "what is printed is not it": (
         "opt = optim.SGD([w, b], .1)\nfor i in range(3):\n    print(w.detach())\n"
         "    loss = (ag.randn(3) * w.data + b).pow(2).mean()" + STEP,
