@@ -93,6 +93,20 @@ def test_a_line_that_opens_at_once_behind_another_one_has_the_keys(shown, first,
     drive(shown, script)
 
 
+def test_a_search_that_is_answered_late_does_not_close_the_next_one(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.held["agdbg/find"] = asyncio.Event()
+        await screen.press("slash", *"relu", "enter", "escape", "slash", "n")
+        screen.hub.held["agdbg/find"].set()
+        await screen.until(lambda: screen.app.lanes.cursor == 2)
+        await screen.press("s")
+        assert screen.app.prompt.line.value == "ns"
+        assert screen.app.focused is screen.app.prompt.line
+
+    drive(shown, script)
+
+
 @pytest.mark.parametrize("keys", ["colon", "slash", "B"])
 def test_what_is_typed_behind_the_end_of_a_line_is_a_key(shown, keys):
     async def script(screen):

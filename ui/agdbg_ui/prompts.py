@@ -84,7 +84,7 @@ class Prompts:
 
     async def find(self, text: str, backwards: bool = False, closes: bool = False) -> None:
         """Go to the next match, or the one before; the line closes when there is one and it `closes`."""
-        session, lanes = self._app.session, self._app.lanes
+        session, lanes, opened = self._app.session, self._app.lanes, self._widget.opened
         if session is not None and not lanes.pages.is_answered:
             self._widget.answer(lanes.note)
             await lanes.first_answer()
@@ -99,7 +99,7 @@ class Prompts:
             self._app.panes.show_nodes()
             await self._app.go_to_row(row)
         said = f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}")
-        if closes and self._widget.asks_for("find"):
+        if closes and self._widget.asks_for("find") and self._widget.opened == opened:
             self._widget.close()
             self._app.action_pane("graph")
             self._app.say(f"{text}: {said}; / Enter goes to the next match")

@@ -26,6 +26,7 @@ class Prompt(Vertical):
 
     Attributes:
         kind: of the line that is asked for, or was last.
+        opened: how often it was opened: an answer may come when it is open anew.
         on_close: called when it is gone, to give the keys to another widget.
 
     | Key | Does |
@@ -84,7 +85,7 @@ class Prompt(Vertical):
         super().__init__(id=id)
         self.kind = ""
         self._history: dict[str, list[str]] = {}
-        self._at = 0
+        self._at = self.opened = 0
         self.on_close: Callable[[], object] = lambda: None
 
     def compose(self) -> ComposeResult:
@@ -105,6 +106,7 @@ class Prompt(Vertical):
     def open(self, kind: str, label: str, text: str = "", hint: str = "") -> None:
         """Ask for a line; `text` is there to begin with, `hint` while there is none."""
         self.kind = kind
+        self.opened += 1
         self.query_one(Label).update(Text(safe(label)))
         self._at = len(self._history.get(kind, []))
         self.line.placeholder = hint
