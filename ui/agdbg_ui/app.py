@@ -416,20 +416,6 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         else:
             self.session.step(command)
 
-    def action_pause(self) -> None:
-        """Stop a running program."""
-        if self.session is None:
-            return
-        view = self.session.view
-        if view.life == "lost":
-            self.say(GONE, "error")
-        elif not view.alive:
-            self.say("no program runs here")
-        else:
-            if view.pausing:
-                self.say("asked to stop once more; it goes on to its next node of autograd")
-            self._try(self.session.pause())
-
     def action_other_thread(self) -> None:
         """Turn to another stopped thread."""
         if self.session is not None and not self.session.other_thread():

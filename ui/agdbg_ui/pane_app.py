@@ -124,6 +124,20 @@ class PaneApp(App[TuiResult]):
         is_gone = self.session is not None and self.session.view.life == "lost"
         return GONE if is_gone else words_of(error) or reason_of(error)
 
+    def action_pause(self) -> None:
+        """Stop a running program."""
+        if self.session is None:
+            return
+        view = self.session.view
+        if view.life == "lost":
+            self.say(GONE, "error")
+        elif not view.alive:
+            self.say("no program runs here")
+        else:
+            if view.pausing:
+                self.say("asked to stop once more; it goes on to its next node of autograd")
+            self._try(self.session.pause())
+
     def action_to_counter(self) -> None:
         """Go where the program stands, while it runs to its newest nodes; without a program, to the place in the recording that is
         looked at.
