@@ -115,10 +115,10 @@ def convolution(
 
 @kernel
 def convolution_input(
-    grad_output: Any, weight: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
+    grad_output: Any, input: Any, weight: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
     output_padding: Ints, groups: int,
 ) -> Any:  # fmt: skip
-    """The gradient of a convolution in its input of ``shape``."""
+    """The gradient of a convolution in its ``input`` of ``shape``, an argument so that the gradient requires grad with it."""
     if transposed:
         return _correlate(grad_output, weight, shape[2:], stride, padding, dilation, groups)
     return _to_inputs(grad_output, weight, shape[2:], stride, padding, dilation, groups)
@@ -126,10 +126,10 @@ def convolution_input(
 
 @kernel
 def convolution_weight(
-    grad_output: Any, input: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
+    grad_output: Any, input: Any, weight: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
     output_padding: Ints, groups: int,
 ) -> Any:  # fmt: skip
-    """The gradient of a convolution in its weight of ``shape``."""
+    """The gradient of a convolution in its ``weight`` of ``shape``, an argument as that of :func:`convolution_input`."""
     if transposed:
         grad_output, input = input, grad_output
     return _to_weights(grad_output, input, shape, stride, padding, dilation, groups)
@@ -145,20 +145,22 @@ _HOW = "stride, padding, dilation, transposed, output_padding, groups"
 
 op(
     f"convolution(input, weight, bias, {_HOW})", "ConvolutionBackward0",
-    input=f"convolution_input(g, weight, input_shape, {_HOW})",
-    weight=f"convolution_weight(g, input, weight_shape, {_HOW})",
+    input=f"convolution_input(g, input, weight, input_shape, {_HOW})",
+    weight=f"convolution_weight(g, input, weight, weight_shape, {_HOW})",
     bias="bias_gradient(g)",
     jvp=f"convolution(input_t, weight, None, {_HOW}) + convolution(input, weight_t, bias_t, {_HOW})",
 )  # fmt: skip
 op(
-    f"convolution_input(grad_output, weight, shape, {_HOW})", "ConvolutionBackwardBackward0",
-    grad_output=f"convolution(g, weight, None, {_HOW})",
-    weight=f"convolution_weight(grad_output, g, weight_shape, {_HOW})",
-    jvp=f"convolution_input(grad_output_t, weight, shape, {_HOW}) + convolution_input(grad_output, weight_t, shape, {_HOW})",
+    f"convolution_input(grad_output, input, weight, shape, {_HOW})", "ConvolutionBackwardBackward0",
+    grad_output=f"convolution(g, weight, None, {_HOW})", input="None",
+    weight=f"convolution_weight(grad_output, g, weight, weight_shape, {_HOW})",
+    jvp=f"convolution_input(grad_output_t, input, weight, shape, {_HOW})"
+    f" + convolution_input(grad_output, input, weight_t, shape, {_HOW})",
 )  # fmt: skip
 op(
-    f"convolution_weight(grad_output, input, shape, {_HOW})", "ConvolutionBackwardBackward0",
-    grad_output=f"convolution(input, g, None, {_HOW})",
-    input=f"convolution_input(grad_output, g, input_shape, {_HOW})",
-    jvp=f"convolution_weight(grad_output_t, input, shape, {_HOW}) + convolution_weight(grad_output, input_t, shape, {_HOW})",
+    f"convolution_weight(grad_output, input, weight, shape, {_HOW})", "ConvolutionBackwardBackward0",
+    grad_output=f"convolution(input, g, None, {_HOW})", weight="None",
+    input=f"convolution_input(grad_output, input, g, input_shape, {_HOW})",
+    jvp=f"convolution_weight(grad_output_t, input, weight, shape, {_HOW})"
+    f" + convolution_weight(grad_output, input_t, weight, shape, {_HOW})",
 )  # fmt: skip

@@ -72,11 +72,22 @@ def batch_norm_tangent(
     return out + of_channels(F, bias_t, len(x.shape)) if bias_t.shape else out
 
 
+op("batch_norm_apart(self, other)", "NativeBatchNormBackwardBackward0", self="g", other="None", jvp="self_t",
+   value=lambda g, other: g)  # fmt: skip
+
+
+@formula
+def of_running(F: Any, gradient: Any, of: Any, training: bool) -> Any:
+    """The ``gradient`` in ``of``; by the running statistics it does not change with it, but requires grad with it as in PyTorch."""
+    return gradient if training else F.batch_norm_apart(gradient, of)
+
+
 _BY = "(running_mean, running_var), (result1, result2), training, eps"
 op(
     "native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)", "NativeBatchNormBackward0",
     outputs="result0 *result1 *result2 *variance", kinds="f", running_mean=None, running_var=None,
-    input=f"batch_norm_grad(g, input, weight, {_BY})", weight=f"over_channels(g * batch_norm_normal(input, {_BY}))",
+    input=f"of_running(batch_norm_grad(g, input, weight, {_BY}), input, training)",
+    weight=f"of_running(over_channels(g * batch_norm_normal(input, {_BY})), weight, training)",
     bias="over_channels(g)",
     jvp=f"(batch_norm_tangent(input_t, weight_t, bias_t, input, weight, {_BY}), None, None, None)",
 )  # fmt: skip

@@ -136,7 +136,7 @@ def grid_values(input: Any, grid: Any, *how: Any) -> Any:
     return _read(x, _axes(at, x.shape[2:], how), at.shape[1:-1], (0,) * k)
 
 
-def _to_input(grad_output: Any, grid: Any, shape: Ints, *how: Any) -> Any:
+def _to_input(grad_output: Any, input: Any, grid: Any, shape: Ints, *how: Any) -> Any:
     g, at = grad_output, grid
     return _write(g, _axes(at, shape[2:], how), shape, (0,) * (len(shape) - 2))
 
@@ -191,11 +191,11 @@ def _declare(k: int) -> None:
     no = "no_third_derivative(g)"
     op(
         f"{name}(input, grid, {_HOW})", f"{node}0",
-        input=f"{into}(g, grid, input_shape, {_HOW})", grid=f"{over}(g, input, grid, {_HOW})",
+        input=f"{into}(g, input, grid, input_shape, {_HOW})", grid=f"{over}(g, input, grid, {_HOW})",
         jvp=f"{name}(input_t, grid, {_HOW}) + {along}(grid_t, input, grid, {_HOW})", where="torch", kinds="f", value=grid_values,
     )  # fmt: skip
     op(
-        f"{into}(grad_output, grid, shape, {_HOW})", f"{node}Backward0",
+        f"{into}(grad_output, input, grid, shape, {_HOW})", f"{node}Backward0", input="None",
         grad_output=f"{name}(g, grid, {_HOW})", grid=f"{over}(grad_output, g, grid, {_HOW})", value=_to_input,
     )  # fmt: skip
     op(
