@@ -331,7 +331,7 @@ def test_what_is_asked_of_a_breakpoint_reaches_the_program_and_other_clients(hub
     settings = hub.settings
     assert [vars(each) for each in settings.functions] == [{"id": 1, "name": "Mul*", "when": "both", **rule}]
     assert [vars(each) for each in settings.events] == [{"id": 2, "kind": "version-bump", **rule}]
-    assert [vars(each) for each in settings.watches] == [{"id": 3, "name": "", "storage": 7, **rule}]
+    assert [vars(each) for each in settings.watches] == [{"id": 3, "name": "", "storage": 7, "label": "", **rule}]
     assert [(each.line, each.when, each.condition) for each in settings.sources] == [(5, "forward", "x > 1")]
     other.request("threads")
     bodies = [other.wait_for("breakpoint")["breakpoint"] for _ in range(4)]

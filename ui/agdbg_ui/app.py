@@ -14,7 +14,6 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
-from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
 from agdbg.protocol.errors import RequestFailed
@@ -393,17 +392,6 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
     on_descendant_blur = on_descendant_focus
 
     # ----- keys -----
-
-    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
-        """Do what a key means before the next one is looked at, so that the next one goes where this one has led.
-
-        Textual hands keys to the widget with the focus, which looks for their meaning when it comes to it: of keys that are
-        typed without a pause the later ones would still go to where the focus was.
-        """
-        if await super()._check_bindings(key, priority):
-            return True
-        is_text = (isinstance(self.focused, Input) and key != "escape") or len(self.screen_stack) > 1
-        return priority and not is_text and await super()._check_bindings(key)
 
     def action_step(self, command: str) -> None:
         """Step."""

@@ -89,6 +89,17 @@ class PaneApp(App[TuiResult]):
             self.cursor_position = focused.cursor_screen_offset
         super()._display(screen, renderable)
 
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        """Do what a key means before the next one is looked at, so that the next one goes where this one has led.
+
+        Textual hands keys to the widget with the focus, which looks for their meaning when it comes to it: of keys that are
+        typed without a pause the later ones would still go to where the focus was.
+        """
+        if await super()._check_bindings(key, priority):
+            return True
+        is_text = (isinstance(self.focused, Input) and key != "escape") or len(self.screen_stack) > 1
+        return priority and not is_text and await super()._check_bindings(key)
+
     def action_copy(self) -> None:
         """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
         text = self.panes.text_at_cursor()
