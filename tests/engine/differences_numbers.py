@@ -227,7 +227,16 @@ def zero_twice(T):
     return [T.autograd.grad(out, x, create_graph=True)[0].requires_grad for out in outs]
 
 
+def cholesky_inverse_tangent(T):
+    factor = T.tensor([[2.0, 0.0], [1.0, 3.0]], dtype=T.float64)
+    tangent = T.tensor([[1.0, 0.0], [2.0, 1.0]], dtype=T.float64)
+    found, step = T.func.jvp(T.cholesky_inverse, (factor,), (tangent,))[1], 1e-6 * tangent
+    by_differences = (T.cholesky_inverse(factor + step) - T.cholesky_inverse(factor - step)) / 2e-6
+    return bool((found - by_differences).abs().max() < 1e-6)
+
+
 NUMBERS = {
+    "cholesky-inverse-tangent": (cholesky_inverse_tangent, False, True),
     "zero-twice": (zero_twice, [True, True], [False, False]),
     "nan-in-factors": (nan_in_factors, [3, 2], [1, 3]),
     "rank-to-rounding": (rank_to_rounding, True, "refused"),
