@@ -93,6 +93,30 @@ def test_a_line_that_opens_at_once_behind_another_one_has_the_keys(shown, first,
     drive(shown, script)
 
 
+@pytest.mark.parametrize("pane", ["stops", "inspector"])
+def test_what_is_typed_behind_a_key_of_a_pane_that_opens_a_line_goes_into_that_line(shown, pane):
+    async def script(screen):
+        await screen.stop(6)
+        panes = screen.app.panes
+        if pane == "stops":
+            await screen.press("b", "7")
+            await screen.until(lambda: panes.stops.items)
+            panes.stops.cursor = next(at for at, each in enumerate(panes.stops.items) if each.number)
+            await screen.at_once("equals_sign", *"nsq")
+        else:
+            await screen.press("1")
+            await screen.until(lambda: panes.inspector.body is not None)
+            inspector = panes.inspector
+            inspector.cursor = next(
+                at for at, row in enumerate(inspector._list) if row.entry is not None and inspector.editable(row)
+            )
+            await screen.at_once("enter", *"nsq")
+        assert screen.app.prompt.line.value.endswith("nsq")
+        assert screen.hub.asked("next") == [] and stack(screen) == []
+
+    drive(shown, script)
+
+
 def test_a_search_that_is_answered_late_does_not_close_the_next_one(shown):
     async def script(screen):
         await screen.stop(6)

@@ -7,11 +7,12 @@ from agdbg_ui.widgets.inspector import Inspector
 
 
 class Host(PaneHost):
+    def __init__(self, pane):
+        super().__init__(pane)
+        pane.on_set = lambda entry: self.got.append(("set", entry["name"]))
+
     def on_inspector_goto(self, message):
         self.got.append(("goto", message.node))
-
-    def on_inspector_set_wanted(self, message):
-        self.got.append(("set", message.entry["name"]))
 
     def on_inspector_value_wanted(self, message):
         self.got.append(("value", message.entry["name"]))

@@ -123,8 +123,8 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         """Title, banner, panes, prompt, keys."""
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
-        self.prompt.on_close = self._left_prompt
         self.panes = Panes(self, self.lanes, self.output)
+        self._join_lines()
         self.panes.restore(self._looked)
         self._key_line = KeyLine(id="keys")
         yield TooSmall(LEAST_COLUMNS, LEAST_ROWS, id="small")

@@ -302,10 +302,6 @@ class PaneApp(App[TuiResult]):
         if self._stopping is not None:
             self._try(self._stopping.remove(message.number))
 
-    @on(StopsPane.ConditionWanted)
-    def _on_condition_wanted(self, message: StopsPane.ConditionWanted) -> None:
-        self.prompts.open("console", f"condition {message.number} ")
-
     @on(FindingsPane.Chosen)
     def _on_finding(self, message: FindingsPane.Chosen) -> None:
         if self._findings is not None:
@@ -319,10 +315,6 @@ class PaneApp(App[TuiResult]):
     @on(Inspector.Goto)
     def _on_goto(self, message: Inspector.Goto) -> None:
         self._try(self.go_to_node(message.node))
-
-    @on(Inspector.SetWanted)
-    def _on_set_wanted(self, message: Inspector.SetWanted) -> None:
-        self.prompts.open_set(str(message.entry["name"]))
 
     @on(Inspector.ValueWanted)
     def _on_value_wanted(self, message: Inspector.ValueWanted) -> None:
@@ -375,6 +367,12 @@ class PaneApp(App[TuiResult]):
     @on(Prompt.Incomplete)
     def _on_incomplete(self, message: Prompt.Incomplete) -> None:
         self.prompt.complete(message.text, self.prompts.complete(message.text))
+
+    def _join_lines(self) -> None:
+        """Who opens the line to type in, and who has the keys after it, does so at once: the next key may be there already."""
+        self.prompt.on_close = self._left_prompt
+        self.panes.inspector.on_set = lambda entry: self.prompts.open_set(str(entry["name"]))
+        self.panes.stops.on_condition = lambda number: self.prompts.open("console", f"condition {number} ")
 
     def _left_prompt(self) -> None:
         """Nothing is typed any more: the keys are for the pane that had them before."""

@@ -1,7 +1,7 @@
 """All about one node: its gradients, what it saved and what became of that, its edges and hooks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -68,13 +68,6 @@ class Inspector(Rows):
         Binding("space", "open", "Open", show=False),
     ]
 
-    class SetWanted(Message):
-        """The user wants to replace an incoming gradient of the node."""
-
-        def __init__(self, entry: Entry) -> None:
-            super().__init__()
-            self.entry = entry
-
     class ValueWanted(Message):
         """A page of a value is wanted; `heading` says what it is."""
 
@@ -96,6 +89,8 @@ class Inspector(Rows):
         self._folded: set[str] = set()
         self._opened: set[tuple[str, str]] = set()
         self._wrapped_to = 0
+        #: Called with an incoming gradient that is to be replaced; by no message, since what is typed next goes into the line.
+        self.on_set: Callable[[Entry], object] = lambda entry: None
 
     def show(self, body: Mapping[str, Any] | None) -> None:
         """Show a node, or none."""
@@ -243,7 +238,7 @@ class Inspector(Rows):
         """Act on an entry, or fold or unfold."""
         row = self._list[index]
         if row.entry is not None and self.editable(row):
-            self.post_message(self.SetWanted(row.entry))
+            self.on_set(row.entry)
         elif self._would_be_editable(row):
             self.action_open()  # which says why there is no value
         elif target := self._target(row):

@@ -1,6 +1,6 @@
 """Where the program stops and stands: breakpoints, watches, kinds of events, threads, processes, errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -63,16 +63,11 @@ class StopsPane(Rows):
             super().__init__()
             self.number = number
 
-    class ConditionWanted(Message):
-        """A breakpoint is to have a condition."""
-
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._items: list[Item] = []
+        #: Called with the number of a breakpoint that is to have a condition; by no message, as what is typed next goes into it.
+        self.on_condition: Callable[[int], object] = lambda number: None
 
     def show(self, items: list[Item]) -> None:
         """Show these."""
@@ -134,7 +129,7 @@ class StopsPane(Rows):
     def action_condition(self) -> None:
         """Give a breakpoint a condition."""
         if (number := self._breakpoint()) is not None:
-            self.post_message(self.ConditionWanted(number))
+            self.on_condition(number)
         else:
             self.app.notify("= gives a breakpoint a condition: select one first", markup=False)
 
