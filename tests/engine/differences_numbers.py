@@ -94,6 +94,27 @@ def cdist_twice(T):
     return found
 
 
+def computed_twice(T):
+    F = T.nn.functional
+    functions = {
+        "hardsigmoid": lambda x: F.hardsigmoid(x),
+        "multi_margin_loss": lambda x: F.multi_margin_loss(x, T.tensor([0])),
+        "multilabel_margin_loss": lambda x: F.multilabel_margin_loss(x, T.tensor([[0, -1]])),
+        "scaled_dot_product_attention": lambda x: F.scaled_dot_product_attention(*[x.view(1, 1, 1, 2) * 1] * 3),
+        "embedding_bag": lambda x: F.embedding_bag(T.tensor([[0, 1]]), T.eye(2), mode="sum", per_sample_weights=x),
+        "vander": lambda x: T.vander(x[0]),
+    }
+    refused = []
+    for name, function in functions.items():
+        x = T.tensor([[0.5, 0.7]], requires_grad=True)
+        try:
+            (gradient,) = T.autograd.grad(function(x).square().sum(), x, create_graph=True)
+            T.autograd.grad(gradient.sum(), x)
+        except RuntimeError:
+            refused.append(name)
+    return refused
+
+
 def tangent_of_products(T):
     x, s, at = T.tensor([2.0, 3.0]), T.tensor([5.0, 7.0]), T.tensor([0, 0])
     return T.func.jvp(lambda x, s: x.scatter_reduce(0, at, s, "prod"), (x, s), (x, s))[1].tolist()
@@ -264,6 +285,18 @@ NUMBERS = {
     "logsumexp-of-no-dims": (logsumexp_of_no_dims, RuntimeError, 1.3863),
     "scaled-rows-twice": (scaled_rows_twice, [1.0, 1.0, 1.0], [1.0, 0.5, 0.5]),
     "tangent-of-products": (tangent_of_products, [0.0, 0.0], [210.0, 3.0]),
+    "computed-twice": (
+        computed_twice,
+        [
+            "hardsigmoid",
+            "multi_margin_loss",
+            "multilabel_margin_loss",
+            "scaled_dot_product_attention",
+            "embedding_bag",
+            "vander",
+        ],
+        [],
+    ),
     "cdist-twice": (cdist_twice, [True] * 3, [[0.089, 0.179], [0.089, 0.179], [0.0, 1.0]]),
     "norm-of-nothing": (norm_of_nothing, "nan", "0.0"),
     "topk-ties": (topk_ties, [8, 5, 2], [2, 5, 8]),
