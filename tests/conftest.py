@@ -6,6 +6,7 @@ would do nothing but wait for each other, seven times as long as the computation
 
 import gc
 import os
+import signal
 
 from hypothesis import settings
 
@@ -15,6 +16,13 @@ for _threads in (
     "MKL_NUM_THREADS",
 ):  # read when they are imported, which they are later
     os.environ.setdefault(_threads, "1")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # by a shell without job control, for what it runs in the background
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # programs of tests are interrupted, too, and would inherit that
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("explore", deadline=None, print_blob=True)

@@ -28,7 +28,11 @@ def first_line(library, map_location):
 
 
 @NO_GPU
-@pytest.mark.parametrize("map_location", ["cuda", "cuda:9", {"cpu": "cuda:1"}, "foo", {"cpu": "foo"}, 5, mine], ids=str)
+@pytest.mark.parametrize(
+    "map_location",
+    ["cuda", "cuda:9", {"cpu": "cuda:1"}, "foo", {"cpu": "foo"}, 5, pytest.param(mine, id="function")],
+    ids=str,
+)
 def test_as_pytorch(map_location):
     assert first_line(ag, map_location) == first_line(torch, map_location)
 
