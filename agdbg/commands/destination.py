@@ -81,8 +81,10 @@ class Destination:
 
 
 def _is_special(path: Path) -> bool:
-    """True for a pipe or a device such as ``/dev/stdout``, which cannot be replaced."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """True for a pipe or a device such as ``/dev/stdout``, which must not be replaced, also where it leads to a file."""
+    if path.exists() and (path.is_dir() or not path.is_file()):
+        return not path.is_dir()
+    return Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",))
 
 
 def _is_export(path: Path) -> bool:

@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from agdbg_tests_side_by_side import SideBySide
@@ -89,6 +91,16 @@ def test_to_standard_output(trace):
     ended = export(trace, "t", "-o", "-", "--format", "json")
     assert (ended.status, ended.said) == (0, [])
     assert json.loads(ended.stdout)["format"] == "agdbg-graph"
+
+
+def test_to_a_file_by_its_descriptor(trace):
+    """The name of standard output is no name of the file that it leads to, which may have none any more."""
+    with tempfile.TemporaryFile() as file:
+        command = trace.command("export", "t", "-o", "/dev/stdout", "--format", "dot")
+        subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, cwd=trace.directory, env=trace.env, check=True)
+        file.seek(0)
+        assert b"digraph" in file.read()
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_to_a_pipe(trace):

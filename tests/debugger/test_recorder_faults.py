@@ -277,7 +277,8 @@ def test_a_real_write_error(tmp_path):
     reason = "File too large: this process may write files of 10,000 bytes at most (ulimit -f)"
     assert done.stderr.count("\n") == 1 and f"recording stopped: {reason}" in done.stderr
     kept = numbers(tmp_path / "trace")
-    assert kept == list(range(10_000 // 64 - 2))
+    room = 10_000 // 64 - 1  # without the header
+    assert kept == list(range(len(kept))) and room - 8 < len(kept) < room  # each batch has a record of its own
     assert Trace.open(tmp_path / "trace").problems == ["records.bin: the last record is cut after 16 bytes"]
 
 

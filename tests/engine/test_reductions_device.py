@@ -82,6 +82,19 @@ def test_values_and_gradients(name, create_graph, data):
         np.testing.assert_allclose(on_device(ours), theirs, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["logcumsumexp", "cumsum", "std_mean"])
+def test_tangents_and_second_derivatives_read_nothing(name):
+    found = []
+    for put in (strict.put, np.copy):
+        x = wrap(put(PLAIN)).requires_grad_()
+        (g,) = ag.grad(DIFFERENTIABLE[name](x).square().sum(), x, create_graph=True)
+        (h,) = ag.grad(g.square().sum(), x)
+        tangent = ag.func.jvp(DIFFERENTIABLE[name], (wrap(put(PLAIN)),), (wrap(put(ZEROS)),))[1]
+        found.append((h._a, tangent._a))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(on_device(ours), theirs, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", WITHOUT)
 def test_values(name):
     theirs = WITHOUT[name](wrap(PLAIN.copy()))._a

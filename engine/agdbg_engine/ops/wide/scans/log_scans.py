@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...layout import by_rows
@@ -54,7 +55,7 @@ def _weighted(v: Any, inside: Any, outside: Any, dim: int) -> Any:
 def _weighted_down(v: Any, x: Any, result: Any, dim: int) -> Any:
     """Sums over the elements up to each of ``v * exp(x - result there)``."""
     found = _weighted(v, x, -result, dim)
-    if v.ndim and v.dtype.kind == "f" and some(v != v):  # a NaN has no sign, and is in neither half
+    if v.ndim and v.dtype.kind == "f" and (not on_host(v) or some(v != v)):  # a NaN has no sign, and is in neither half
         found = found + np.cumsum(np.where(v == v, found.dtype.type(0), v), dim)
     return found
 
