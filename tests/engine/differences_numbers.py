@@ -244,8 +244,10 @@ def rank_to_rounding(T):
 
 def zero_twice(T):
     F, x = T.nn.functional, T.ones(3, 2, requires_grad=True)
-    outs = (F.nll_loss(x, T.tensor([0, 1, 0])), F.pdist(x, 0.0).sum())
-    return [T.autograd.grad(out, x, create_graph=True)[0].requires_grad for out in outs]
+    bias = T.zeros(1, requires_grad=True)
+    of_bias = F.conv1d(T.ones(1, 1, 3, requires_grad=True), T.ones(1, 1, 2, requires_grad=True), bias).sum()
+    outs = ((F.nll_loss(x, T.tensor([0, 1, 0])), x), (F.pdist(x, 0.0).sum(), x), (of_bias, bias))
+    return [T.autograd.grad(out, leaf, create_graph=True)[0].requires_grad for out, leaf in outs]
 
 
 def cholesky_inverse_tangent(T):
@@ -258,7 +260,7 @@ def cholesky_inverse_tangent(T):
 
 NUMBERS = {
     "cholesky-inverse-tangent": (cholesky_inverse_tangent, False, True),
-    "zero-twice": (zero_twice, [True, True], [False, False]),
+    "zero-twice": (zero_twice, [True] * 3, [False] * 3),
     "nan-in-factors": (nan_in_factors, [3, 2], [1, 3]),
     "rank-to-rounding": (rank_to_rounding, True, "refused"),
     "tangent-before-nan": (tangent_before_nan, "nan", "1.0"),
