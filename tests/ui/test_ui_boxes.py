@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from agdbg_tests_driving import drive
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,3 +223,17 @@ def test_from_a_box_by_modules_to_its_rows(shown):
         assert screen.app.focused is screen.app.lanes and not screen.app.panes.boxes.display
 
     drive(shown, script)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)], ids=str)
+def test_stops_are_followed_beyond_the_rows_that_the_hidden_lanes_have_seen(shown, size):
+    async def script(screen):
+        await show(screen, 60)
+        for row in (*range(61, 80), 130, 200, 256):
+            screen.hub.size = row + 1  # it stops where the graph has just grown
+            screen.hub.send("agdbg/grew", nodes=row + 1, records=9 * row)
+            await screen.stop(row)
+            await screen.until(lambda row=row: screen.app.panes.boxes.selected == row + 1)
+            assert screen.app.lanes.pages.counter == row and f"#{row + 1}" in screen.text
+
+    drive(shown, script, size=size, nodes=61)

@@ -49,7 +49,7 @@ def test_whoever_looks_elsewhere_while_it_runs_stays_there_until_a_key_leads_to_
 
 
 def test_a_cursor_that_was_moved_since_the_program_went_on_is_left_where_it_is(shown, monkeypatch):
-    monkeypatch.setattr("agdbg_ui.session.HUSH_S", 1000.0)
+    monkeypatch.setattr("agdbg_ui.moving.HUSH_S", 1000.0)
 
     async def script(screen):
         lanes = await _let_go(screen)

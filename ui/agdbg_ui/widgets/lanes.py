@@ -112,6 +112,8 @@ class Lanes(Rows):
         """Start, count and age of the rows that are seen and not known, or None."""
         top = min(self.top_row, max(self.pages.total - 1, 0))
         last = top + self.visible_rows - 1
+        if not self.display:  # nothing is seen or scrolled, but others show the node of the cursor
+            top = last = self.cursor
         if self._grows:
             last = max(self.pages.newest - 1, last)
             top = max(last - self.visible_rows + 1, 0)
