@@ -167,6 +167,7 @@ def test_pane(snap_compare, pane, fill, size):
     async def run_before(pilot):
         await pilot.pause()
         pilot.app.pane.focus()
+        await pilot.pause()  # the focus comes in a later turn of the loop
         fill(pilot.app)
         await pilot.pause()
 

@@ -94,7 +94,7 @@ def test_all_panes_on_a_real_program(terminal, tmp_path):
     screen.keys("n")
     screen.wait("stopped before ExpBackward0")
     screen.keys("6")
-    screen.wait("pass 1", "1 runs", "unfinished", "SumBackward0")
+    screen.wait("pass 1", "1 run", "unfinished", "SumBackward0")
     screen.keys("7")
     screen.wait("Breakpoints", "MainThread", "before ExpBackward0")
     screen.type(":")
