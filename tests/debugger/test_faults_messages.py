@@ -136,7 +136,7 @@ class Target:
             check(requests, answers(raw, len(requests)))
             raw.sendall(spoiled)
             raw.shutdown(socket.SHUT_WR)
-            assert len(answers(raw, 2)) <= 1
+            assert len(answers(raw, 3)) <= 2  # a body cut short is none, and what is left of it begins no message
             raw.close()
             self.witness.events.clear()
 
