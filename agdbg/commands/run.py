@@ -53,8 +53,10 @@ def execute(options: Namespace) -> int:
         batch.check(options)
         if options.batch:
             return in_batch(options)
-        if not options.headless and options.agent is None and screen.is_possible() and options.script[:1] != ["-"]:
-            return on_screen(options)
+        if not options.headless and options.agent is None and options.script[:1] != ["-"]:
+            if screen.is_possible():
+                return on_screen(options)
+            screen.mention_dumb()
         program, recording = prepared(options)
     except Exception as error:
         return complain(error)

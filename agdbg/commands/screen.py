@@ -17,11 +17,24 @@ from agdbg.tell import tell
 
 def is_possible() -> bool:
     """True when this process speaks with a person at a terminal that can show it."""
+    return _at_a_terminal() and not _is_dumb()
+
+
+def mention_dumb() -> None:
+    """Say why it is not shown at a terminal that cannot: the person may not know."""
+    if _at_a_terminal() and _is_dumb():
+        tell("TERM is dumb or not set, so there is no UI: the script runs as with --headless")
+
+
+def _at_a_terminal() -> bool:
     streams = (sys.stdin, sys.stdout)
     if not hasattr(os, "pidfd_open"):  # the hub needs it: Linux
         return False
-    on_terminal = all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
-    return on_terminal and os.environ.get("TERM", "dumb") != "dumb"
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM", "dumb") == "dumb"
 
 
 def require(command: str, otherwise: str) -> None:
