@@ -29,7 +29,7 @@ def collapsed(history: "History", node: int, depth: int, at: Moment | None, foll
     Raises:
         ValueError: the node has no row.
     """
-    row = history.row_of(node)
+    row = history.place_of(node, at=at)
     if row is None:
         raise ValueError(f"node {node} has no row: it is a leaf that no recorded node uses, or was not built")
     depth = min(depth, history.folded.deepest)
@@ -41,7 +41,7 @@ def collapsed(history: "History", node: int, depth: int, at: Moment | None, foll
     shown = sorted(sorted(together, key=lambda index: abs(index - middle))[:MOST])
     items = [view.item(index) for index in shown]
     rows = history.folded.told(items, at)
-    if following and (place := history.row_of(following)) is not None and view.at(place) in shown:
+    if following and (place := history.place_of(following, at=at)) is not None and view.at(place) in shown:
         rows[shown.index(view.at(place))]["state"] = "next"
     ids = {index: told["node"] for index, told in zip(shown, rows, strict=True)}
     kept = [_edge(ids[consumer], ids[producer]) for consumer, producer in edges if {consumer, producer} <= ids.keys()]

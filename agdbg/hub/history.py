@@ -169,6 +169,11 @@ class History:
         row = self.graph_rows.row_of(node, None if at is None else at.before)
         return row if row is None or folding.is_plain else self.folded.folds.view(folding).at(row)
 
+    def drawn_at(self, node: int, at: Moment | None = None) -> int:
+        """The node whose row shows a node: itself, or of a leaf, which is a badge, the last of its users that is built by then."""
+        row = self.place_of(node, at=at) if self.graph_rows.is_leaf(node) else None
+        return node if row is None else self.node_at(row)
+
     def told(self, page: list[GraphRow], at: Moment | None = None) -> list[vendor.Row]:
         """Rows with all that is known of them."""
         nodes = [row.node for row in page]

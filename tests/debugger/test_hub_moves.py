@@ -47,10 +47,12 @@ def test_a_leaf_that_runs_next_is_marked_in_boxes_where_rows_have_it(stopped, de
         stopped.request("next", threadId=1)
         stopped.wait_for("stopped")
         body = stopped.request("agdbg/rows", start=0, count=100, threadId=1)
-    node = body["rows"][body["pc"]]["node"]
-    boxes = stopped.request("agdbg/neighbourhood", node=node, hops=3, **({"depth": depth} if depth else {}))["boxes"]
+    node, deep = body["rows"][body["pc"]]["node"], {"depth": depth} if depth else {}
+    boxes = stopped.request("agdbg/neighbourhood", node=node, hops=3, **deep)["boxes"]
     assert [box["node"] for box in boxes if box["state"] == "next"] == [node]
     assert [words for box in boxes for words in box["words"] if "[▶" in words]
+    of_leaf = stopped.request("agdbg/neighbourhood", node=body["pcNode"], hops=3, **deep)
+    assert of_leaf["node"] == node and of_leaf["boxes"] == boxes
 
 
 def test_goto_where_the_program_stands(stopped):

@@ -378,6 +378,10 @@ class FakeHub:
 
     def do_neighbourhood(self, node, hops, depth=0):
         """A chain: each node hangs from the one built before it, and from the one two before where `hops` is odd."""
+        users = [
+            row + 1 for row, each in enumerate(_SMALL) if self.is_small and any(node == leaf for _, leaf in each[3])
+        ]
+        node = users[-1] if users else node
         nodes = [each for each in range(node - hops, node + hops + 1) if 0 < each <= self.size]
         boxes = [self.box(each, at) for at, each in enumerate(nodes)]
         lines = [

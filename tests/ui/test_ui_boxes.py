@@ -237,3 +237,94 @@ def test_stops_are_followed_beyond_the_rows_that_the_hidden_lanes_have_seen(show
             assert screen.app.lanes.pages.counter == row and f"#{row + 1}" in screen.text
 
     drive(shown, script, size=size, nodes=61)
+
+
+def stands(screen):
+    """Whether the box of the row where the program stands is selected, marked, and all of it in sight."""
+    boxes, row = screen.app.panes.boxes, screen.app.lanes.pages.row(screen.app.lanes.pages.counter)
+    if boxes._canvas is None or boxes.selected not in boxes._canvas.boxes:
+        return False
+    x, y, width, height = boxes._canvas.area(boxes.selected)
+    left, top = boxes.scroll_offset
+    is_seen = left <= x and x + width <= left + boxes.size.width and top <= y and y + height <= top + boxes.size.height
+    return is_seen and boxes.selected == row["node"] and "┏▶" in screen.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=str)
+def test_a_leaf_that_runs_next_is_at_the_box_of_a_node_that_uses_it(shown, size):
+    async def script(screen):
+        rows = screen.hub.do_rows
+        await show(screen, 4)
+        screen.hub.do_rows = lambda **how: rows(**how) | {"pcNode": 102}
+        await screen.stop(1)
+        await screen.until(lambda: stands(screen))
+        await screen.press("up")
+        await screen.until(lambda: screen.app.panes.boxes.selected == screen.app.lanes.selected_node == 1)
+
+    drive(shown, script, size=size)
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_step_in_a_node_leads_back_to_it(shown, depth):
+    async def script(screen):
+        await show(screen)
+        boxes = screen.app.panes.boxes
+        for _ in range(depth):
+            await screen.press("space")
+            await screen.until(lambda: boxes.depth == 1)
+        await screen.press("up", "up", *["shift+down"] * 5)
+        await screen.until(lambda: screen.app.lanes.cursor == 4)
+        await screen.press("s")
+        await screen.stop(6)
+        await screen.until(lambda: stands(screen))
+
+    drive(shown, script)
+
+
+def test_jumps_are_followed_and_keys_stay_with_the_boxes(shown):
+    async def script(screen):
+        await show(screen, 8)
+        boxes, lanes = screen.app.panes.boxes, screen.app.lanes
+        await screen.press("exclamation_mark")
+        await screen.until(lambda: lanes.cursor != 8)
+        await screen.until(lambda: boxes.selected == lanes.selected_node)
+        await screen.press("full_stop")
+        await screen.until(lambda: stands(screen))
+        assert screen.app.focused is boxes
+        await screen.press("slash", *"Relu", "enter")
+        await screen.until(lambda: lanes.cursor == 2 and boxes.selected == 3)
+
+    drive(shown, script)
+
+
+def test_what_was_asked_for_before_does_not_lead_away_from_where_the_program_stands(shown):
+    async def script(screen):
+        await show(screen, 500)
+        boxes = screen.app.panes.boxes
+        old, asked = dict(boxes._body), boxes._asked
+        boxes.follow(100, 100)
+        boxes.put(old | {"cut": True}, asked)
+        assert boxes.selected == 100
+        boxes.outdate()
+        assert boxes._asked == 100
+        boxes.put(screen.hub.do_neighbourhood(100, 2), 100)
+        assert boxes.selected == 100 and boxes.selected in boxes._canvas.boxes
+
+    drive(shown, script, nodes=1000)
+
+
+def test_fast_keys_go_on_from_the_box_that_they_have_led_to(shown):
+    async def script(screen):
+        await show(screen)
+        boxes = screen.app.panes.boxes
+        boxes.action_linked(-1)
+        boxes.action_linked(-1)
+        assert boxes.selected == 5
+        for node in (7, 6):
+            boxes.follow(node, 7)
+            assert boxes.selected == 5
+        boxes.follow(5, 7)
+        boxes.follow(6, 7)
+        assert boxes.selected == 6
+
+    drive(shown, script)

@@ -317,6 +317,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
     @on(messages.Stepped)
     def _on_stepped(self, message: messages.Stepped) -> None:
         self.lanes.follow_step(message.goes)
+        self.panes.boxes.follow_step()
 
     @on(messages.Grew)
     def _on_grew(self) -> None:

@@ -164,7 +164,7 @@ class PaneApp(App[TuiResult]):
                 self.lanes.to_newest()
             else:
                 self.say("the program stands at no node")
-        self.lanes.screen.set_focus(self.lanes)  # now: the next key may be there already
+        self.panes.keys_to_nodes()  # now: the next key may be there already
 
     def action_breakpoint(self) -> None:
         """Set or remove a breakpoint on the selected node's line."""

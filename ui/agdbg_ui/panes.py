@@ -247,6 +247,11 @@ class Panes:
         if self._graph == "tree":
             self.focus("lanes") if self.has_focus("tree") else self.bring("lanes")
 
+    def keys_to_nodes(self) -> None:
+        """Give the keys to the graph, in a way in which the selected node is seen."""
+        self.show_nodes()
+        self._give_keys(self._graph)
+
     def turn_graph(self) -> None:
         """Show the graph in the next of its ways."""
         ways = list(self._graphs)

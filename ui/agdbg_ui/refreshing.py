@@ -179,7 +179,7 @@ class Refreshing:
     async def _fetch_around(self) -> None:
         node, hops, depth = self._wanted_around
         if node:
-            self._boxes.put(await self._session.ask.neighbourhood(node, hops, depth))
+            self._boxes.put(await self._session.ask.neighbourhood(node, hops, depth), node)
 
     async def _fetch_branches(self) -> None:
         found: list[Any] = []

@@ -67,10 +67,11 @@ def neighbourhood(call: Call) -> Body:
                 from agdbg.hub.collapsed import collapsed
 
                 return collapsed(history, node, depth, moment, following)
+            middle = history.drawn_at(node, moment)
             body = laid_out(
-                lambda within, start: history.graph(start, MOST, node=node, hops=within),
+                lambda within, start: history.graph(start, MOST, node=middle, hops=within),
                 shape_of,
-                node,
+                middle,
                 hops,
                 following,
             )
@@ -79,11 +80,8 @@ def neighbourhood(call: Call) -> Body:
         boxes = body["boxes"]
         for box, fate in zip(boxes, history.fates([each["node"] for each in boxes], moment), strict=True):
             box["state"] = fate.state
-        if following and history.graph_rows.is_leaf(
-            following
-        ):  # it stands where lanes have it: at the last node that uses it
-            row = history.place_of(following, at=moment)
-            at_leaf.add(0 if row is None else history.node_at(row))
+        if following:
+            at_leaf.add(history.drawn_at(following, moment))
         return body
 
     def marked(body: Body) -> Body:

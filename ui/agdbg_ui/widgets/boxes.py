@@ -90,6 +90,9 @@ class Boxes(ScrollView, can_focus=True):
     def _begin(self) -> None:
         self.depth = self.selected = 0
         self.counter: int | None = None
+        self._led: int | None = None  # the node that was selected elsewhere last
+        self._chose: set[int] = set()  # those that were selected here, of which `follow` has still to tell
+        self._asked = 0
         self._canvas: Canvas | None = None
         self._body: Mapping[str, Any] = {}
 
@@ -108,34 +111,54 @@ class Boxes(ScrollView, can_focus=True):
             self.refresh()
 
     def follow(self, node: int, counter: int | None) -> None:
-        """A node was selected elsewhere, and `counter` runs next: show it, with those around it when it is not here."""
+        """`node` is selected in the graph, and `counter` runs next: show it, with those around it when it is not here.
+
+        What was selected here stays until the graph has come there, or another one is selected elsewhere.
+        """
         has_moved, self.counter = counter != self.counter, counter
-        if self.has_focus and not has_moved and self._canvas is not None and self.selected in self._canvas.boxes:
-            return  # it was selected here
+        is_news, self._led = node != self._led, node
         if not self.display:
             self.selected = node
-        elif self._canvas is None or node not in self._canvas.boxes:
+        elif node == self.selected:
+            self._chose.clear()
+        elif is_news and node in self._chose:
+            return  # from where the person has gone on by now
+        elif is_news or has_moved:
+            self._chose.clear()
+            self._go_to(node)
+        if has_moved:
+            self._redraw()
+
+    def follow_step(self) -> None:
+        """The person lets the program go on: where it stands next is gone to, also when that is where it stood."""
+        self._led = None
+        self._chose.clear()
+
+    def _go_to(self, node: int) -> None:
+        if self._canvas is not None and node in self._canvas.boxes:
+            self._select(node)
+        else:
             self.selected = node
             self._want(node)
-        else:
-            self._select(node)
 
     def outdate(self) -> None:
         """States may be others now."""
         if self.display and (self._body or self.selected):
-            self._want(int(self._body.get("node") or self.selected))
+            is_here = self._canvas is None or self.selected in self._canvas.boxes
+            self._want(int((self._body.get("node") if is_here else 0) or self.selected))
 
-    def put(self, body: Mapping[str, Any]) -> None:
-        """Take in the body of ``agdbg/neighbourhood``."""
+    def put(self, body: Mapping[str, Any], asked: int) -> None:
+        """Take in the body of ``agdbg/neighbourhood`` of the node `asked`; the box of a leaf is that of a node that uses it."""
         self.depth = body["depth"]  # the deepest there is, when it was to be deeper
-        if body == self._body:
-            self._redraw()
+        if body != self._body:
+            self._body = body
+            self._canvas = Canvas(body)
+            self.virtual_size = Size(self._canvas.width, self._canvas.height)
+        elif self._canvas is not None and self.selected in self._canvas.boxes:
+            self._redraw()  # wherever the sheet was moved to
             return
-        self._body = body
-        self._canvas = Canvas(body)
-        if self.selected not in self._canvas.boxes:
-            self.selected = body["node"]
-        self.virtual_size = Size(self._canvas.width, self._canvas.height)
+        if self._canvas is not None and self.selected not in self._canvas.boxes and asked == self._asked:
+            self.selected = body["node"]  # else another answer is on its way
         self._redraw()
         self._show_selected()
 
@@ -285,16 +308,19 @@ class Boxes(ScrollView, can_focus=True):
             self._want(self.selected)
         else:
             self.outdate()
+            self._show_selected()
 
     def on_resize(self) -> None:
         """Keep the selected box in sight."""
         self._show_selected()
 
     def _want(self, node: int) -> None:
+        self._asked = node
         self.post_message(self.Wanted(node, self.hops, self.depth))
 
     def _chosen(self, node: int) -> None:
         if node != self.selected:
+            self._chose.add(node)
             self._select(node)
             self.post_message(self.Selected(node))
 
