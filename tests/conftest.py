@@ -7,7 +7,10 @@ would do nothing but wait for each other, seven times as long as the computation
 import gc
 import os
 import signal
+import sys
+import warnings
 
+import pytest
 from hypothesis import settings
 
 for _threads in (
@@ -33,3 +36,17 @@ def pytest_collection_finish():
     """The tests themselves are nothing to look through each time that garbage is collected: they stay to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """What a test that failed could not close is collected with it: collected later, it would fail some other test as well."""
+    failures = item.session.testsfailed
+    result = yield
+    if item.session.testsfailed > failures:
+        for name in ("last_exc", "last_type", "last_value", "last_traceback"):  # pytest keeps them until the next test
+            vars(sys).pop(name, None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+    return result
