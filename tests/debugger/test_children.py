@@ -40,6 +40,12 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_who_was_not_recorded_is_told(programs, name):
     body, expected = PROGRAMS[name]

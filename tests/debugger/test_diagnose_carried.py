@@ -73,6 +73,12 @@ CARRIED = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 def run(programs, text):
     programs.write({"train.py": HEAD + text})
     return programs.run(programs.command("lint", "train.py"))

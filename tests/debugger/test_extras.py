@@ -54,6 +54,12 @@ def test_other_names_are_refused(text):
         checked(text.split(","))
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 def kinds_of(path):
     """The extras that a trace has, by its records and by what its header says."""
     trace = Trace.open(path)

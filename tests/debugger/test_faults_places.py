@@ -42,6 +42,12 @@ def may_mount():
 needs_mounts = pytest.mark.skipif(not may_mount(), reason="needs the right to mount a file system")
 
 
+@pytest.fixture
+def programs(warm_programs):
+    """How agdbg starts is not what is tested here."""
+    return warm_programs
+
+
 def explained(programs, trace):
     return json.loads(programs.run(programs.command("explain", "--json", trace)).stdout)
 
