@@ -21,15 +21,25 @@ def agdbg(*args, cwd):
     )
 
 
+class Runs:
+    """Every example, run under agdbg when it is first asked for: ``runs[name]`` is (completed process, trace directory)."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._done = {}
+
+    def __getitem__(self, name):
+        if name not in self._done:
+            trace = self._folder / name.removesuffix(".py")
+            words = ["run", "--headless", "--trace", str(trace), str(EXAMPLES / name)]
+            self._done[name] = agdbg(*words, cwd=self._folder), trace
+        return self._done[name]
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Every example, run once under agdbg: ``{name: (completed process, trace directory)}``."""
-    folder = tmp_path_factory.mktemp("examples")
-    done = {}
-    for name in SCRIPTS:
-        trace = folder / name.removesuffix(".py")
-        done[name] = agdbg("run", "--headless", "--trace", str(trace), str(EXAMPLES / name), cwd=folder), trace
-    return done
+    """The examples under agdbg; a worker that has but few of these tests runs but few of them."""
+    return Runs(tmp_path_factory.mktemp("examples"))
 
 
 def line_of(name, text):
@@ -83,12 +93,12 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_the_explanation_names_the_lines_and_the_fix(runs, name):
+def test_the_explanation_names_the_lines_and_the_fix(runs, name, warm_programs):
     kind, places, fixes = EXPECTED[name]
     run, trace = runs[name]
     assert run.returncode == 1
-    again = agdbg("explain", str(trace), cwd=trace.parent)
-    assert again.returncode == 0
+    again = warm_programs.run(warm_programs.command("explain", str(trace)), cwd=trace.parent)
+    assert again.status == 0
     for text in (run.stderr, again.stdout):
         assert kind in text
         for place in places:
@@ -99,18 +109,18 @@ def test_the_explanation_names_the_lines_and_the_fix(runs, name):
 
 
 @pytest.mark.parametrize("suffix", ["svg", "dot", "json", "txt"])
-def test_the_graph_of_the_error_can_be_drawn(runs, suffix, tmp_path):
+def test_the_graph_of_the_error_can_be_drawn(runs, suffix, tmp_path, warm_programs):
     _, trace = runs["digits_backward_twice.py"]
     out = tmp_path / f"g.{suffix}"
-    done = agdbg("export", str(trace), "-o", str(out), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = warm_programs.run(warm_programs.command("export", str(trace), "-o", str(out)))
+    assert done.status == 0, done
     text = out.read_text()
     assert "ReluBackward0" in text
     assert "encoder.0.weight" in text
 
 
-def test_the_trace_is_summed_up(runs, tmp_path):
-    done = agdbg("trace", "info", str(runs["digits_mlp.py"][1]), cwd=tmp_path)
+def test_the_trace_is_summed_up(runs, warm_programs):
+    done = warm_programs.run(warm_programs.command("trace", "info", str(runs["digits_mlp.py"][1])))
     assert "agdbg_engine" in done.stdout
     assert "860 ok, 0 error" in done.stdout
 
