@@ -8,8 +8,10 @@ from typing import Any
 from agdbg.diagnose import Evidence, Finding, bad_values, diagnose, diagnose_predicted, lint, remarks
 from agdbg.events import Kind
 from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
+from agdbg.explain.stop_finding import findings_of
 from agdbg.record import Facts, Trace
 from agdbg.record.ending import CLOSED, Ending, ending_of
+from agdbg.record.stopped import stopped_in
 
 FORMAT = "agdbg-findings"
 VERSION = 1
@@ -71,15 +73,19 @@ def explain(path: str | os.PathLike[str], *, lints: bool = False, notes: bool = 
 
 
 def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False, bad: bool = False) -> Explanation:
-    """Diagnose a trace that is open already; ``bad``: of the lints at least what tells of NaN and Inf."""
+    """Diagnose a trace that is open already; ``bad``: of the lints at least what tells of NaN and Inf.
+
+    For what a debugger has stopped the program is told in any case.
+    """
     trace = facts.trace
+    stopped = stopped_in(trace.path)
     findings = diagnose(facts)
     explained = [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)]
     explained += [Explained(finding, "predicted") for finding in diagnose_predicted(facts)]
-    if lints:
-        explained += [Explained(finding, "silent") for finding in lint(facts)]
-    elif bad:
-        explained += [Explained(finding, "silent") for finding in bad_values(facts)]
+    silent = findings_of(facts, stopped.stops)
+    others = lint(facts) if lints else bad_values(facts) if bad else []
+    silent += [finding for finding in others if finding not in silent]
+    explained += [Explained(finding, "silent") for finding in silent if finding not in findings]
     if notes:
         explained += [Explained(finding, "remark") for finding in remarks(facts)]
     return Explanation(
@@ -87,7 +93,7 @@ def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False, bad
         explained,
         len(facts.node_ids),
         len(facts.passes),
-        trace.problems,
+        [*trace.problems, *stopped.problems],
         undiagnosed(findings, facts),
         _foreign_error(facts),
         ending_of(trace),

@@ -19,13 +19,17 @@ def exception_body(history: Any, stop: dict[str, Any], cwd: str) -> dict[str, An
     Raises:
         Refused: there is no error.
     """
-    from agdbg.hub.stop_finding import finding_at
+    from agdbg.explain.stop_finding import finding_at, of_values
 
     error: dict[str, Any] | None = stop.get("error")
     recorded = _recorded(history, error)
     if recorded is None and error is None:
         raise Refused("no error was recorded; agdbg/findings tells what there is besides")
-    finding = finding_at(history, stop) if recorded is None else history.finding_of(recorded.row)
+    finding = (
+        finding_at(history.live, lambda: of_values(history.facts()), stop)
+        if recorded is None
+        else history.finding_of(recorded.row)
+    )
     kind = str((error or {}).get("kind") or (recorded.kind if recorded is not None else ""))
     text = str((error or {}).get("text") or (recorded.text if recorded is not None else ""))
     return {
@@ -66,13 +70,13 @@ def findings_body(
 ) -> dict[str, Any]:
     """The body of ``agdbg/findings``; what is found about the error of a stop comes first."""
     from agdbg.explain.explanation import Explained, as_json
+    from agdbg.explain.stop_finding import finding_at, of_values, sameness
     from agdbg.explain.text import as_text
-    from agdbg.hub.stop_finding import finding_at
 
     explanation = history.explanation(lints=lints, notes=notes)
-    here = finding_at(history, stop)
+    here = finding_at(history.live, lambda: of_values(history.facts()), stop)
     if here is not None:
-        others = [each for each in explanation.findings if each.finding != here]
+        others = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
         explanation = replace(explanation, findings=[Explained(here, "silent"), *others])
     rendered = as_text(explanation, base=_base(cwd))
     return {**as_json(explanation), "rendered": rendered, "unseen": _unseen(history, explanation.findings)}
@@ -88,8 +92,8 @@ def _unseen(history: Any, findings: list[Any]) -> str:
 
 
 def unrecorded(history: Any) -> str:
-    """That nobody has looked for NaN and infinities, and how to; empty where values were recorded."""
-    if len(history.growing.rows(Kind.SUMMARY)):
+    """That nobody has looked for NaN and infinities, and how to; empty where values were recorded, or a stop has told of one."""
+    if len(history.growing.rows(Kind.SUMMARY)) or history.stopped().bad:
         return ""
     return "NaN and Inf were not looked for, as values were not recorded: run with --also values, or stop at them (catch nan)"
 

@@ -37,6 +37,7 @@ from agdbg.record.follow import Follower
 from agdbg.record.growing import Growing, Words
 from agdbg.record.live import LiveFacts
 from agdbg.record.reader import Records
+from agdbg.record.stopped import Stopped, stopped_in
 from agdbg.record.undone import Undone
 
 #: What is told while the recording is read, and of how many records at once.
@@ -298,7 +299,7 @@ class History:
             "state": fate.state,
             "pass": fate.pass_id,
             "gradient": known.gradient,
-            "bad": known.bad,
+            "bad": known.bad or node in self.stopped().bad,
             "hooks": hook_code(self._live, node, before),
             "sections": Inspection(self._live, fact, before, self._senders(node, at)).sections(),
         }
@@ -394,6 +395,10 @@ class History:
     def explanation(self, *, lints: bool = False, notes: bool = False) -> Explanation:
         """What ``agdbg explain`` says of what was read so far, and of NaN and Inf; when asked all that ``agdbg lint`` does."""
         return explain_facts(self.facts(), lints=lints, notes=notes, bad=True)
+
+    def stopped(self) -> Stopped:
+        """For which errors the program has stopped until now that no record tells of."""
+        return stopped_in(self._follower.trace().path)
 
     def timeline(self, start: int, count: int, pass_id: int | None = None, near: int = 0) -> looks.TimelineBody:
         """A page of the runs of a pass, or of the last; ``near`` is the node at which somebody stands.

@@ -37,6 +37,7 @@ from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
 from agdbg.ranks import Rank, rank_of
 from agdbg.record.metafile import read_meta
+from agdbg.record.stopped import note
 
 if TYPE_CHECKING:
     from agdbg.hub.replay import Position
@@ -105,6 +106,7 @@ class Session:
         self._standing = Standing(loop, runtime, lambda: bool(self.stops.threads.stopped))
         self.stops.on_stop = self.stops.on_resume = self._moved
         self.stops.at_rest, self.stops.on_recording = loop.at_rest, self._records
+        self.stops.on_error = self._note
         self.stops.on_news, self.stops.on_ahead = self._take_in, self._look_ahead
 
     def _moved(self) -> None:
@@ -119,6 +121,10 @@ class Session:
             self.trace.moved(trace)
             self.reading.move(trace)
             self.runtime.describe(trace=str(trace))
+
+    def _note(self, stop: dict[str, Any]) -> None:
+        if self.trace is not None:
+            note(self.trace.path, stop)
 
     def _take_in(self) -> None:
         if self.reading is not None:

@@ -50,6 +50,7 @@ class Stops:
         is_abandoned: says whether a thread that stops is to go on at once.
         news: told what the program says of its breakpoints.
         bad: the nodes that made, or passed on, a NaN or an infinity for which the program has stopped, and what was said of it.
+        on_error: called with each stop, before clients hear of it: it may be for an error that no record tells of.
         on_stop, on_resume: called when a thread has stopped or goes on.
         on_recording: called with the directory of the trace, when the program begins to record and when it goes on elsewhere.
         at_rest: calls something when the clients have been told.
@@ -64,6 +65,7 @@ class Stops:
         self.pid = 0
         self.bad: dict[int, str] = {}
         self.is_abandoned: Callable[[], bool] = lambda: False
+        self.on_error: Callable[[Stop], object] = lambda stop: None
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
         self.on_news: Callable[[], object] = lambda: None
@@ -119,6 +121,7 @@ class Stops:
             return
         thread.stop = stop
         self._note_bad(stop.get("error") or {})
+        self.on_error(stop)
         self.threads.selected = thread.number
         if self.is_abandoned():
             self.resume(thread, ALONE)

@@ -9,6 +9,7 @@ from agdbg.record.ending import ending_of
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts
 from agdbg.record.reader import Trace
+from agdbg.record.stopped import stopped_in
 from agdbg.sizes import size
 
 #: Errors and problems that the text names one by one.
@@ -38,7 +39,7 @@ def summary(trace: Trace) -> dict[str, Any]:
         "nodes": len(facts.node_ids),
         "passes": {outcome: passes.count(outcome) for outcome in ("ok", "error", "unfinished")},
         "errors": [_error(error) for error in facts.errors],
-        "problems": trace.problems,
+        "problems": [*trace.problems, *stopped_in(trace.path).problems],
         "bytes": size_on_disk(trace.path),
         "output": _output(trace),
         "children": children_of(trace.path)._asdict(),

@@ -23,7 +23,7 @@ def rows(call: Call) -> Body:
 
         folding = folding_of(arguments.get("folds"))
         body: dict[str, Any] = history.rows(start, count, folding, moment)
-        at = [row for each in bad if (row := history.row_of(each)) is not None]
+        at = [row for each in bad or history.stopped().bad if (row := history.row_of(each)) is not None]
         for row in body["rows"]:
             row["bad"] |= any(row["row"] <= each < row["row"] + row["count"] for each in at)
         return {**body, "pc": history.place_of(node, folding, moment) if node else None, "pcNode": node or None}

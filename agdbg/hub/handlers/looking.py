@@ -138,13 +138,14 @@ def paths(call: Call) -> Body:
 @handles("agdbg/firstBad")
 def first_bad(call: Call) -> Body:
     """The first node with a NaN or an Inf, recorded or else one for which the program stopped, or the first that failed."""
-    stopped = next(iter(call.session.stops.bad.items()), None)
+    stops = dict(call.session.stops.bad)
 
     def look(history: Any) -> Body:
         bad = next((each for each in history.live.bad_summaries if each.node), None)
         if bad is not None:
             what = f"{bad.nans:,} NaN, {bad.infs:,} Inf in its {bad.what}"
             return {"node": bad.node, "row": history.row_of(bad.node), "why": what}
+        stopped = next(iter((stops or history.stopped().bad).items()), None)
         if stopped is not None:
             return {"node": stopped[0], "row": history.row_of(stopped[0]), "why": stopped[1]}
         for each in history.live.failed_passes:

@@ -4,6 +4,8 @@ What the diagnoses and lints make of the recording comes first; where they have 
 is told: the node, the place of the bad value, what is known of the op.
 """
 
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agdbg.diagnose import Evidence, Finding, diagnose, lint
@@ -11,7 +13,7 @@ from agdbg.diagnose.singular import singular
 from agdbg.diagnose.words import capital
 
 if TYPE_CHECKING:
-    from agdbg.hub.history import History
+    from agdbg.record import Facts
     from agdbg.record.facts import NodeFact
 
 _NOWHERE = "Look at the values that go in there, with isfinite() and abs().max()."
@@ -19,39 +21,68 @@ _OF_INFINITIES = "made NaN of infinities: 0 * inf, inf - inf and inf / inf are N
 _BY_VALUE = ("nan", "inf")
 
 
-def finding_at(history: "History", stop: dict[str, Any]) -> Finding | None:
-    """The finding about the error of a stop, as the agent tells it; None for an error that the trace has, and for none."""
+def findings_of(facts: "Facts", stops: Iterable[dict[str, Any]]) -> list[Finding]:
+    """The findings for which a program has stopped; one that repeats itself, in each step of a loop say, is told once."""
+    found: dict[object, Finding] = {}
+    recorded = cache(lambda: of_values(facts))
+    for stop in stops:
+        finding = finding_at(facts, recorded, stop)
+        if finding is not None:
+            found.setdefault(sameness(finding), finding)
+    return list(found.values())
+
+
+def sameness(finding: Finding) -> object:
+    """What is equal of findings that say the same of the same lines, of whichever nodes."""
+    return finding.kind, finding.evidence or finding.cause, finding.fix
+
+
+def of_values(facts: "Facts") -> list[Finding]:
+    """What diagnoses and lints find of NaN and infinities in values that were recorded."""
+    return [each for look in (diagnose, lint) for each in look(facts) if each.kind in _BY_VALUE]
+
+
+def finding_at(facts: "Facts", recorded: Callable[[], list[Finding]], stop: dict[str, Any]) -> Finding | None:
+    """The finding about the error of a stop, as the agent tells it; None for an error that the trace has, and for none.
+
+    Args:
+        facts: for questions about single nodes.
+        recorded: gives what :func:`of_values` does.
+        stop: with ``error`` and ``pass``.
+    """
     error = stop.get("error") or {}
     kind = str(error.get("kind") or "")
     if kind not in (*_BY_VALUE, "none-grad"):
         return None
     node, text = int(error.get("node") or 0), str(error.get("text") or "").partition("; ")[0]
     infinite = error.get("infinite") or {}
-    found = _of_the_trace(history, kind, {node, int(infinite.get("node") or node)})
+    found = _of_the_trace(facts, recorded, kind, {node, int(infinite.get("node") or node)})
     if found is not None:
         return found
-    call = history.live.pass_of(int(stop.get("pass") or 0))
-    within = () if call is None else (Evidence("needed", call.site, f"{call.call or 'backward'}() that is running"),)
+    call = facts.pass_of(int(stop.get("pass") or 0))
+    within = (
+        ()
+        if call is None
+        else (Evidence("needed", call.site, f"the {call.call or 'backward'}() in which this was seen"),)
+    )
     if kind not in _BY_VALUE:
         return _of_the_model(text, within)
     if error.get("late"):
-        return _passed_on(history, kind, node, text, within)
+        return _passed_on(facts, kind, node, text, within)
     if infinite:
-        return _of_the_infinity(history, text, node, infinite, within)
-    return _of_the_node(history, kind, node, text, within)
+        return _of_the_infinity(facts, text, node, infinite, within)
+    return _of_the_node(facts, kind, node, text, within)
 
 
-def _of_the_trace(history: "History", kind: str, nodes: set[int]) -> Finding | None:
-    """What diagnoses and lints find, when it is about one of those nodes."""
-    if kind == "none-grad" or not history.live.bad_summaries:
+def _of_the_trace(facts: "Facts", recorded: Callable[[], list[Finding]], kind: str, nodes: set[int]) -> Finding | None:
+    """What was found in the recording, when it is about one of those nodes."""
+    if kind == "none-grad" or not facts.bad_summaries:
         return None
-    facts = history.facts()
-    told = [each for look in (diagnose, lint) for each in look(facts) if each.kind in _BY_VALUE]
-    return next((each for each in told if set(each.nodes[:1]) & nodes), None)
+    return next((each for each in recorded() if set(each.nodes[:1]) & nodes), None)
 
 
-def _of_the_node(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
-    fact = history.live.node(node)
+def _of_the_node(facts: "Facts", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
+    fact = facts.node(node)
     if fact is None:
         return Finding(kind, f"{text}.", within, (), "certain", _NOWHERE)
     from_finite = " of finite numbers" in text
@@ -61,10 +92,10 @@ def _of_the_node(history: "History", kind: str, node: int, text: str, within: tu
 
 
 def _of_the_infinity(
-    history: "History", text: str, node: int, infinite: dict[str, Any], within: tuple[Evidence, ...]
+    facts: "Facts", text: str, node: int, infinite: dict[str, Any], within: tuple[Evidence, ...]
 ) -> Finding:
     """A NaN that was made of an infinity: the node that made that is the first, and what is to be mended."""
-    first, made, in_gradient = history.live.node(int(infinite["node"])), history.live.node(node), infinite["gradient"]
+    first, made, in_gradient = facts.node(int(infinite["node"])), facts.node(node), infinite["gradient"]
     if first is None or made is None:
         return Finding("nan", f"{text}.", within, (node,), "certain", _NOWHERE)
     where = " in the gradient that it sends" if in_gradient else ""
@@ -88,9 +119,9 @@ def _fix(fact: "NodeFact", is_gradient: bool) -> str:
     return f"{capital(why)}{keep}.{late}"
 
 
-def _passed_on(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
+def _passed_on(facts: "Facts", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
     """A node that has only saved it: who made it is built, and was not looked at."""
-    fact = history.live.node(node)
+    fact = facts.node(node)
     saved = (
         () if fact is None else (Evidence("saved", fact.site, "it was there already when the filter was switched on"),)
     )
