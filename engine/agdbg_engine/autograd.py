@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -180,6 +181,8 @@ def _check_flags(retain_graph: Any, create_graph: Any, unused: Any = False) -> N
     for flag in (create_graph, False if retain_graph is None else retain_graph, False if unused is None else unused):
         if not hasattr(flag, "__index__"):
             raise TypeError(f"'{type(flag).__name__}' object cannot be interpreted as an integer")
+        if isinstance(flag, Tensor):
+            operator.index(flag)
 
 
 Gradients = tuple[Tensor | None, ...]

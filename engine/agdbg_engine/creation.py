@@ -16,13 +16,13 @@ from .backends import on_device, on_host
 from .backward import QUIET
 from .device import CPU, asked, device_of, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
-from .errors import class_name, raise_if
+from .errors import class_name
 from .lists_of_tensors import holds_tensors, of_numbers
 from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
 from .pinned_memory import pinnable, pinned
-from .scalars import check_data, too_big, written
+from .scalars import check_data, written
 from .several import at_home, copied
 from .sites import caller, user_stacklevel
 from .storage import show
@@ -288,7 +288,6 @@ def fill_number(op: str, value: Any) -> Any:
         return value.item()
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    raise_if(too_big(value))
     return value
 
 

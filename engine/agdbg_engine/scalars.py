@@ -18,6 +18,8 @@ from .errors import raise_if
 __all__ = ["check_data", "check_fits", "too_big", "wrapped", "written"]
 
 _INT64 = range(-(2**63), 2**63)
+_TAKEN = range(-(2**63), 2**64)
+"""Integers that a function of PyTorch takes for a number; those beyond 64 bits with a sign have a type that holds them."""
 _SIGNED = {"unsigned char": "uint8_t", "signed char": "int8_t", "short int": "int16_t", "long int": "int64_t"}
 
 
@@ -59,7 +61,7 @@ def check_fits(value: Any, dtype: np.dtype[Any], half: bool = True) -> Exception
     """Why the number ``value`` cannot be written into a tensor of ``dtype``; ``half`` as in :func:`written`."""
     if isinstance(value, np.generic):
         value = value.item()
-    if too_big(value) is not None:
+    if isinstance(value, int) and value not in _TAKEN:
         return too_big(value)
     if dtype.kind == "b" or not isinstance(value, int | float | complex):
         return None
@@ -80,12 +82,16 @@ def _overflow(name: str) -> Exception:
 
 
 def _holds(dtype: np.dtype[Any], value: float, wraps: bool) -> bool:
-    """Whether ``dtype`` can hold ``value`` (a floating dtype with rounding); ``wraps``: or its absolute value, if unsigned."""
+    """Whether ``dtype`` can hold ``value`` (a floating dtype with rounding).
+
+    ``wraps``: if unsigned, or the absolute value of an integer.
+    """
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         if not math.isfinite(value):
             return False
-        return int(info.min) <= int(value) <= int(info.max) or (wraps and dtype.kind == "u" and -info.max <= value < 0)
+        wraps = wraps and dtype.kind == "u" and isinstance(value, int)
+        return int(info.min) <= value <= int(info.max) or (wraps and -info.max <= value < 0)
     if not math.isfinite(value):
         return True
     return abs(value) <= float(np.finfo(dtype).max)

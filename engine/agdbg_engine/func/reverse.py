@@ -111,6 +111,10 @@ def vjp_of(func: Function, args: tuple[Any, ...], argnums: Argnums | None, has_a
         with ordinary():
             return level.result(unflatten(pull(given, recording, retain_graph), structure), recording)
 
+    function.__name__, function.__qualname__ = (
+        "wrapper",
+        "_vjp_with_argnums.<locals>.wrapper",
+    )  # so Python tells of a wrong call
     return (result, function, extra) if has_aux else (result, function)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..missing import missing
+from ..own_init import own_init
 from ..tensor import Parameter
 from . import (
     activations,
@@ -44,8 +45,7 @@ from .parameter import Buffer, UninitializedBuffer, UninitializedParameter
 from .parameter_containers import *  # noqa: F403 - each part lists what is public
 from .pooling import *  # noqa: F403 - each part lists what is public
 from .recurrent import *  # noqa: F403 - each part lists what is public
-from .recurrent import _Cell as RNNCellBase  # noqa: F401 - PyTorch's names, for isinstance
-from .recurrent import _Recurrent as RNNBase  # noqa: F401 - as the one before
+from .recurrent import RNNBase, RNNCellBase  # noqa: F401 - for isinstance
 from .resizing import *  # noqa: F403 - each part lists what is public
 from .transformer import *  # noqa: F403 - each part lists what is public
 
@@ -65,6 +65,24 @@ __all__ += (
 )
 __all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
 __all__ += transformer.__all__ + adaptive.__all__
+
+_OWNERS = {
+    "_AdaptiveAvgPoolNd": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d",
+    "_AdaptiveMaxPoolNd": "AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d",
+    "_BatchNorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
+    "_DropoutNd": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+    "_InstanceNorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
+    "_LPPoolNd": "LPPool1d LPPool2d LPPool3d",
+    "_LazyNormBase": "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d",
+    "_Loss": "L1Loss MSELoss MultiLabelMarginLoss SoftMarginLoss",
+    "_MaxPoolNd": "MaxPool1d MaxPool2d MaxPool3d",
+    "_WeightedLoss": "BCELoss MultiLabelSoftMarginLoss",
+}
+"""By a base class that has the ``__init__`` in PyTorch, and so a name in errors, the classes that do not have their own there."""
+own_init(
+    (cls for cls in [globals()[name] for name in __all__] if isinstance(cls, type) and issubclass(cls, Module)),
+    {cls: owner for owner, classes in _OWNERS.items() for cls in classes.split()},
+)
 
 
 def __getattr__(name: str) -> Any:

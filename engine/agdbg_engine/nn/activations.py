@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 from ..creation import full
+from ..sites import user_stacklevel
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
-from .parameter import drawn
+from .parameter import check_size, drawn
 
 _REQUIRED = inspect.Parameter.empty
 SILENT = "-"
@@ -26,14 +28,11 @@ class _Activation(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        try:
-            bound = type(self).__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+        bound = type(self).__signature__.bind(*args, **kwargs)
         bound.apply_defaults()
         for name, value in bound.arguments.items():
             setattr(self, name, value)
-        if self.function == "hardtanh" and not self.max_val > self.min_val:
+        if self.function == "hardtanh" and self.max_val <= self.min_val:
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
@@ -68,7 +67,28 @@ SELU = _activation("SELU", "selu", **_IN)
 SiLU = _activation("SiLU", "silu", **_IN)
 Mish = _activation("Mish", "mish", **_IN)
 GLU = _activation("GLU", "glu", "dim={dim}", dim=-1)
-Hardtanh = _activation("Hardtanh", "hardtanh", "min_val={min_val}, max_val={max_val}", min_val=-1.0, max_val=1.0, **_IN)
+
+
+_Limits: Any = _activation(
+    "Hardtanh", "hardtanh", "min_val={min_val}, max_val={max_val}", min_val=-1.0, max_val=1.0, **_IN
+)
+
+
+class Hardtanh(_Limits):  # type: ignore[misc]  # a class made above
+    """Applies :func:`hardtanh`; ``min_value`` and ``max_value`` are old names of the limits."""
+
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:  # fmt: skip
+        for old, value in (("min_val", min_value), ("max_val", max_value)):
+            if value is not None:
+                text = f"keyword argument `{old}ue` is deprecated and renamed to `{old}`"
+                warnings.warn(text, FutureWarning, stacklevel=user_stacklevel())
+        low, high = min_val if min_value is None else min_value, max_val if max_value is None else max_value
+        super().__init__(low, high, inplace)
+
+
 Hardsigmoid = _activation("Hardsigmoid", "hardsigmoid", SILENT, **_IN)
 Hardswish = _activation("Hardswish", "hardswish", SILENT, **_IN)
 Hardshrink = _activation("Hardshrink", "hardshrink", "{lambd}", lambd=0.5)
@@ -107,6 +127,7 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
+        check_size(num_parameters)
         self.weight = drawn(full((num_parameters,), float(init), dtype=dtype, device=device))
 
     def forward(self, input: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import drawn
+from .parameter import check_size, drawn
 
 __all__ = [
     "Bilinear",
@@ -32,6 +32,7 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
+        check_size((out_features, in_features))
         bound = 1 / math.sqrt(in_features) if in_features > 0 else 0.0
         self.weight = drawn((rand(out_features, in_features, device=device, dtype=dtype) * 2 - 1) * bound)
         made = drawn((rand(out_features, device=device, dtype=dtype) * 2 - 1) * bound) if bias else None
@@ -62,6 +63,7 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        check_size((out_features, in1_features, in2_features))
         self.weight = Parameter(rand(out_features, in1_features, in2_features, device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(rand(out_features, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
@@ -91,7 +93,7 @@ class Embedding(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
+            if (padding_idx > 0 and padding_idx >= num_embeddings) or padding_idx < -num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
@@ -102,6 +104,7 @@ class Embedding(Module):
             sparse,
         )
         if _weight is None:
+            check_size((num_embeddings, embedding_dim))
             self.weight = drawn(randn(num_embeddings, embedding_dim, device=device, dtype=dtype), not _freeze)
             self._clear_padding()
         else:
@@ -200,7 +203,7 @@ class EmbeddingBag(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
+            if (padding_idx > 0 and padding_idx >= num_embeddings) or padding_idx < -num_embeddings:
                 raise AssertionError("padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
@@ -212,6 +215,7 @@ class EmbeddingBag(Module):
         )
         self.mode, self.include_last_offset = mode, include_last_offset
         if _weight is None:
+            check_size((num_embeddings, embedding_dim))
             self.weight = drawn(randn(num_embeddings, embedding_dim, device=device, dtype=dtype))
             if padding_idx is not None:
                 init.zeros_(self.weight.detach()[padding_idx])

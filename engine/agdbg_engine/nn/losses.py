@@ -28,12 +28,11 @@ class _Loss(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        try:
-            bound = type(self).__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+        bound = type(self).__signature__.bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments)
+        if self.function == "huber_loss" and not isinstance(given["delta"], float | int):
+            raise TypeError(f"delta must be a float or int, got: {type(given['delta'])}")
         old = [given.pop(name, None) for name in _OLD]
         if any(value is not None for value in old):
             given["reduction"] = reduction_of(old[0], old[1], given["reduction"])
@@ -49,6 +48,9 @@ class _Loss(Module):
                 raise ValueError(
                     f"MultiMarginLoss: expected weight to be None or 1D tensor, got {self.weight.ndim}D instead"
                 )
+
+        if self.function == "triplet_margin_loss" and self.margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {self.margin} instead")
 
     def forward(self, *inputs: Tensor, **kwargs: Tensor) -> Tensor:
         options = {name: getattr(self, name) for name in self.options}
@@ -92,6 +94,8 @@ NLLLoss = _loss("NLLLoss", "nll_loss", _CLASSES)
 
 class NLLLoss2d(NLLLoss):  # type: ignore[misc,valid-type]  # which is made from the table
     """An old name of :class:`NLLLoss`."""
+
+    __signature__ = NLLLoss.__signature__
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

@@ -13,7 +13,7 @@ from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import drawn, written
+from .parameter import check_size, drawn, written
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
@@ -25,6 +25,8 @@ Sizes = int | list[int] | tuple[int, ...]
 
 def _affine(module: Module, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
     """Give ``module`` a weight of ones and a bias of zeros, those that it wants."""
+    if weight:
+        check_size(shape[0] if len(shape) == 1 and not isinstance(module, LayerNorm) else shape)
     for name, wanted, make in (("weight", weight, ones), ("bias", bias, zeros)):
         module.register_parameter(name, drawn(make(shape, dtype=dtype, device=device)) if wanted else None)
 
@@ -78,6 +80,8 @@ class RMSNorm(_Normalising):
             (normalized_shape,) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
         )
         self.eps, self.elementwise_affine = eps, elementwise_affine
+        if elementwise_affine:
+            check_size(self.normalized_shape)
         made = drawn(ones(self.normalized_shape, dtype=dtype, device=device)) if elementwise_affine else None
         self.register_parameter("weight", made)
 

@@ -10,8 +10,8 @@ from ..tensor import Parameter, Tensor, wrap
 from .uninitialized import UninitializedBuffer, UninitializedParameter, UninitializedTensorMixin, is_lazy
 
 __all__ = [
-    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "drawn", "is_lazy",
-    "written",
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "check_size",
+    "drawn", "is_lazy", "written",
 ]  # fmt: skip
 
 
@@ -21,6 +21,14 @@ def written(tensor: Tensor) -> Tensor:
     if not isinstance(storage, InferenceStorage):
         storage.version += 1
     return tensor
+
+
+def check_size(size: Any) -> None:
+    """Refuse what is no size of a parameter in the words of ``empty``, of which PyTorch's modules make theirs."""
+    from ..creation import empty
+
+    if not all(type(n) is int and n >= 0 for n in (size if isinstance(size, tuple) else (size,))):
+        empty(size)
 
 
 def drawn(values: Tensor, requires_grad: bool = True) -> Parameter:
@@ -51,7 +59,7 @@ class Buffer(Tensor, metaclass=_BufferKind):
             from ..creation import empty
 
             data = empty(0)
-        made: Any = wrap(data._a)
+        made: Any = wrap(data._a if isinstance(data, Tensor) else data.detach())
         made._storage = data._shared_storage()
         if data.requires_grad:
             made.requires_grad_()

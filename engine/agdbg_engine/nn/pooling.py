@@ -257,6 +257,9 @@ class _FractionalMaxPool(_Pool):
     ) -> None:  # fmt: skip
         super().__init__()
         n, name = self.dims, type(self).__name__
+        sizes = (kernel_size,) if isinstance(kernel_size, int) else kernel_size
+        if n == 3 and isinstance(sizes, tuple | list) and not all(k > 0 for k in sizes):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.kernel_size, self.return_indices = each(kernel_size, n), return_indices
         self.register_buffer("_random_samples", _random_samples)
         self.output_size = None if output_size is None else each(output_size, n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from ..creation import zeros
 from ..device import same_place
@@ -16,30 +16,35 @@ from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
+from .parameter import check_size
 from .utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 State = tuple[Tensor, ...]
 
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+"""Rows of weights for each element of the state, by PyTorch's names of the kinds of networks."""
 
-class _Recurrent(Module):
+
+class RNNBase(Module):
     """Layers of a recurrent network, each in one or two directions; weights uniform in +-1/sqrt(hidden_size) at first."""
 
-    gates: ClassVar[int]
-
-    @property
-    def mode(self) -> str:
-        """What PyTorch calls the kind of network: ``RNN_TANH``, ``RNN_RELU``, ``LSTM`` or ``GRU``."""
-        kind = next(c.__name__ for c in type(self).__mro__ if c.__module__ == __name__)
-        return f"RNN_{self.nonlinearity.upper()}" if kind == "RNN" else kind
-
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
         dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        _check(hidden_size, num_layers, dropout, proj_size, type(self).__name__)
+        _check_dropout(dropout, num_layers)
+        _check_types(bias=(bias, bool), batch_first=(batch_first, bool))
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+            _check_types(**{name: (size, int)})
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        _check_numbers(hidden_size, num_layers, proj_size)
+        if mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self.mode = mode
         self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
         self.batch_first, self.dropout, self.bidirectional, self.proj_size = (
             batch_first,
@@ -48,7 +53,7 @@ class _Recurrent(Module):
             proj_size,
         )
         made = {"device": device, "dtype": dtype}
-        rows, out = self.gates * hidden_size, proj_size or hidden_size
+        rows, out = _GATES[mode] * hidden_size, proj_size or hidden_size
         for layer in range(num_layers):
             given = input_size if layer == 0 else out * (1 + bidirectional)
             for suffix in self._suffixes(layer):
@@ -232,7 +237,13 @@ def _of_running(state: State, count: int, first: State, ended: list[State]) -> S
     return state
 
 
-def _check(hidden_size: int, num_layers: int, dropout: Any, proj_size: int, name: str) -> None:
+def _check_types(**values: tuple[Any, type]) -> None:
+    for name, (value, kind) in values.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+
+
+def _check_dropout(dropout: Any, num_layers: int) -> None:
     if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
@@ -243,29 +254,35 @@ def _check(hidden_size: int, num_layers: int, dropout: Any, proj_size: int, name
             f"1, but got dropout={dropout} and num_layers={num_layers}",
             stacklevel=user_stacklevel(),
         )
-    for what, value in (("hidden_size", hidden_size), ("num_layers", num_layers)):
-        if value <= 0:
-            raise ValueError(f"{what} must be greater than zero")
+
+
+def _check_numbers(hidden_size: int, num_layers: int, proj_size: int) -> None:
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
         raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
-class RNN(_Recurrent):
+def _no_projection(given: dict[str, Any]) -> None:
+    if "proj_size" in given:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+class RNN(RNNBase):
     """A recurrent network with tanh or relu: (T, N, input_size) to (T, N, hidden_size) and the last state."""
 
-    gates = 1
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
-        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """As :class:`RNNBase`, with ``nonlinearity`` (``"tanh"`` or ``"relu"``) after ``num_layers``."""
+        _no_projection(kwargs)
+        if len(args) > 3:
+            nonlinearity, args = args[3], args[:3] + args[4:]
+        else:
+            nonlinearity = kwargs.pop("nonlinearity", "tanh")
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype
-        )
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
         self.nonlinearity = nonlinearity
 
     def _step(self) -> Callable[..., State]:
@@ -277,18 +294,13 @@ class RNN(_Recurrent):
         return out, h
 
 
-class GRU(_Recurrent):
+class GRU(RNNBase):
     """A gated recurrent network: (T, N, input_size) to (T, N, hidden_size) and the last state."""
 
-    gates = 3
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
-        dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype
-        )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """As :class:`RNNBase`, without ``proj_size``."""
+        _no_projection(kwargs)
+        super().__init__("GRU", *args, **kwargs)
 
     def _step(self) -> Callable[..., State]:
         return steps.gru_step
@@ -299,13 +311,15 @@ class GRU(_Recurrent):
         return out, h
 
 
-class LSTM(_Recurrent):
+class LSTM(RNNBase):
     """Long short-term memory: (T, N, input_size) to (T, N, hidden_size) and the last output and cell.
 
     With ``proj_size`` outputs are projected to that size.
     """
 
-    gates = 4
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """As :class:`RNNBase`."""
+        super().__init__("LSTM", *args, **kwargs)
 
     def _step(self) -> Callable[..., State]:
         return steps.lstm_step
@@ -319,15 +333,15 @@ class LSTM(_Recurrent):
 # ----- cells -----
 
 
-class _Cell(Module):
-    gates: ClassVar[int]
+class RNNCellBase(Module):
+    """One step of a recurrent network, with ``num_chunks`` rows of weights for each element of the state."""
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = self.gates * hidden_size
+        rows = num_chunks * hidden_size
         shapes = {
             "weight_ih": (rows, input_size),
             "weight_hh": (rows, hidden_size),
@@ -335,6 +349,7 @@ class _Cell(Module):
             "bias_hh": (rows,),
         }
         for name, shape in shapes.items():
+            check_size(shape if len(shape) > 1 else shape[0])
             wanted = bias or name.startswith("weight")
             self.register_parameter(name, Parameter(zeros(shape, device=device, dtype=dtype)) if wanted else None)
         self.reset_parameters()
@@ -370,16 +385,14 @@ class _Cell(Module):
         return tuple(s.squeeze(0) for s in new) if single else new
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """One step of :class:`RNN`."""
-
-    gates = 1
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
     def extra_repr(self) -> str:
@@ -393,20 +406,26 @@ class RNNCell(_Cell):
         return self._next(step, input, None if hx is None else (hx,), 1)[0]
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of :class:`GRU`."""
 
-    gates = 3
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next state."""
         return self._next(steps.gru_step, input, None if hx is None else (hx,), 1)[0]
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of :class:`LSTM`."""
 
-    gates = 4
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next output and cell."""

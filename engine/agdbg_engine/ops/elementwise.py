@@ -19,7 +19,7 @@ from ..signatures import Guard, refusal
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from . import kernels as k
-from .explain import not_a_tensor, shape_error
+from .explain import broadcast_error, mask_error, not_a_tensor, shape_error
 from .kernel_names import no_kernel
 from .refuse import refuse_complex
 
@@ -218,10 +218,14 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """``self`` with the number or 0-d tensor ``value`` where ``mask``."""
     if not isinstance(mask, Tensor):
         raise not_a_tensor("masked_fill", "mask", mask, 2)
-    if mask._a.dtype.kind != "b":
-        name = {"Long": "long int"}.get(scalar_type(mask.dtype), scalar_type(mask.dtype).lower())
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
-    value = fitting("masked_fill_", self, value)
+    wrong = mask_error(mask, value)
+    if wrong is not None:
+        raise broadcast_error([mask._a.shape, self._a.shape]) or wrong
+    try:
+        value = fitting("masked_fill_", self, value)
+    except RuntimeError:
+        raise_if(broadcast_error([mask._a.shape, self._a.shape]))
+        raise
     return _checked("masked_fill", g.masked_fill(self, mask, value), value, "value")
 
 
@@ -273,12 +277,7 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
             if op != "fill_" and (loses_part or on_host(value._a)):
                 raise_if(check_fits(value._a.item(), x._a.dtype))
             return value.to(x.dtype)
-        dims = value.ndim
-        raise shape_error(
-            f"{op} only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s)."
-            if op == "masked_fill_"
-            else f"{op} only supports 0-dimension value tensor but got tensor with {dims} dimensions."
-        )
+        raise shape_error(f"{op} only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     half = op != "fill_" or x._a.size != 1
     return written(value, x._a.dtype, half) if isinstance(value, int | float | complex) else value
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import errors, events
 from ..backends import on_host
 from ..device import device_of
-from ..dtype import scalar_type
+from ..dtype import cpp_type, scalar_type
 from ..sites import caller
 from ..storage import UNSAVED
 from ..tensor import Tensor
@@ -191,6 +191,30 @@ def broadcast_error(shapes: list[Shape]) -> Exception | None:
                 )
         a = np.broadcast_shapes(a, b)
     return None
+
+
+def mask_error(mask: Tensor, value: Any) -> Exception | None:
+    """Why ``masked_fill`` takes neither such a mask nor such a value, whatever their sizes; ``None`` if it does."""
+    if isinstance(value, Tensor) and value.ndim:
+        dims = value.ndim
+        return shape_error(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s)."
+        )
+    if mask.dtype.kind != "b":
+        name = cpp_type(mask.dtype)
+        return RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+    return None
+
+
+def size_at(x: Any, dim: int) -> int:
+    """The size of ``x`` in ``dim``; :class:`IndexError` where it has fewer dimensions."""
+    if x.ndim > dim >= -x.ndim:
+        return int(x.shape[dim])
+    if not x.ndim:
+        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+    raise shape_error(
+        f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {dim})", IndexError
+    )
 
 
 def check_exponential(dtype: np.dtype[Any]) -> None:

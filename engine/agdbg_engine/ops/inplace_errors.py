@@ -11,7 +11,7 @@ import numpy as np
 from .. import errors
 from ..dtype import category, get_default_dtype, result_type
 from ..tensor import Tensor
-from .explain import broadcast_error, expand_error
+from .explain import broadcast_error, expand_error, mask_error
 from .kernel_names import not_written
 from .overlapping import RUNNING
 
@@ -30,11 +30,18 @@ def of_mask(t: Tensor, name: str, operands: tuple[Any, ...]) -> Exception | None
         return None
     mask = operands[0]
     if name == "masked_fill_":
-        return broadcast_error([t._a.shape, mask._a.shape])
+        wrong = mask_error(mask, operands[-1]) or broadcast_error([t._a.shape, mask._a.shape])
+        whole = t._a.shape if wrong else np.broadcast_shapes(t._a.shape, mask._a.shape)
+        return wrong if whole == t._a.shape else _larger(t, whole)
     found = expand_error(mask.dtype, mask._a.shape, t._a.shape)
     if found is not None:  # PyTorch expands the mask inside of the op, where its type goes by another name
         found.args = (str(found).replace("torch.BoolTensor{", "CPUBoolType{"), *found.args[1:])
     return found
+
+
+def _larger(t: Tensor, shape: tuple[int, ...]) -> Exception:
+    text = f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(shape)}"
+    return errors.make(RuntimeError, errors.Details("shape"), text)
 
 
 def check_result(
@@ -43,11 +50,7 @@ def check_result(
     """Refuse to write a result of that ``shape`` and ``dtype`` into ``t`` where it would not fit."""
     if shape != t._a.shape:
         errors.raise_if(of_mask(t, name, operands))
-        raise errors.make(
-            RuntimeError,
-            errors.Details("shape"),
-            f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(shape)}",
-        )
+        raise _larger(t, shape)
     if category(dtype) > category(t.dtype):
         limits = name in ("clamp_", "clip_", "clamp_min_", "clamp_max_")
         raise not_written(dtype, t.dtype, in_cpp=limits and not any(isinstance(x, Tensor) for x in operands))

@@ -269,7 +269,9 @@ def pow(x: Any, exponent: Any) -> Any:
             exponent = np.full(
                 np.broadcast_shapes(x.shape, exponent.shape), exponent
             )  # a tensor is no root in PyTorch; NumPy takes one of a number
-        elif type(x) is type(exponent) is ndarray and x.dtype.char == exponent.dtype.char == "?":
+        elif type(exponent) is bool and x.dtype.char == "?":
+            return x.copy() if exponent else np.ones_like(x)
+        elif _of_bools(x) and _of_bools(exponent):
             raise NotImplementedError("\"pow\" not implemented for 'Bool'")
         return _complex_power(x, exponent) if _kind(x) == "c" or _kind(exponent) == "c" else _power(x, exponent)
     except ValueError:
@@ -285,6 +287,10 @@ _POWERS: dict[complex, Any] = {
     3: rounded_once(lambda x: x * x * x),
     -2: rounded_once(lambda x: reciprocal(x * x)),
 }
+
+
+def _of_bools(x: Any) -> bool:
+    return type(x) is bool or (type(x) is ndarray and x.dtype.char == "?")
 
 
 def _kind(x: Any) -> str:

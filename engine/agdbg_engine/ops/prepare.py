@@ -176,7 +176,7 @@ def _refused(function: Callable[..., Tensor], given: dict[str, Any]) -> Exceptio
 
 
 _ADAPTS = frozenset(("pow", "clamp", "clamp_min", "clamp_max", "where", "fill", "masked_fill", "index_put"))
-"""Ops in which a number is cast to the dtype of the tensor and must fit; beside other ops it wraps around."""
+"""Ops in which a number is cast to the dtype of the tensor and must fit; beside other ops, and as a base, it wraps around."""
 
 
 def _fitting(op: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -184,9 +184,10 @@ def _fitting(op: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     dtype = next((v._a.dtype for v in arguments.values() if isinstance(v, Tensor)), None)
     if dtype is None or dtype.kind not in "iu":
         return None
-    if op == "pow" and dtype.kind == "u" and any(type(v) is int and v < 0 for v in arguments.values()):
+    exponent = arguments["exponent"] if op == "pow" else None
+    if type(exponent) is int and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    cast = written if op in _ADAPTS else wrapped
+    cast = written if op in _ADAPTS and not isinstance(exponent, Tensor) else wrapped
     new = {n: cast(v, dtype) if type(v) is int else v for n, v in arguments.items()}
     return new if any(new[n] is not v and new[n] != v for n, v in arguments.items() if type(v) is int) else None
 

@@ -30,14 +30,14 @@ class Adafactor(Elementwise):
         foreach: bool | None = None, maximize: bool = False,
     ) -> None:  # fmt: skip
         check_rate_of(lr)
-        if not beta2_decay <= 0.0:
+        if not 0.0 >= beta2_decay:  # noqa: SIM300 - the order of PyTorch, as the next ones
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
         for i, value in enumerate(eps, 1):
             if not (i == 1 and value is None) and not (value is not None and value >= 0.0):
                 raise ValueError(f"epsilon{i} should be >= 0 but is: {value}")
-        if not d >= 1.0:
+        if not 1.0 <= d:  # noqa: SIM300
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
+        if not 0.0 <= weight_decay:  # noqa: SIM300
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         defaults = {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach,

@@ -34,12 +34,13 @@ class Adam(Elementwise):
         capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        _check_tensors(lr, betas, foreach, capturable)
+        _check_tensors({"lr": lr}, foreach, capturable)
         check_rate(lr)
         at_least_zero("epsilon value", eps)
         check_betas(betas)
         at_least_zero("weight_decay value", weight_decay)
         _check_kinds(betas)
+        _check_tensors({"betas[0]": betas[0], "betas[1]": betas[1]}, foreach, capturable)
         defaults = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
@@ -109,9 +110,8 @@ class AdamW(Adam):
         )  # fmt: skip
 
 
-def _check_tensors(lr: Any, betas: Any, foreach: bool | None, capturable: bool) -> None:
+def _check_tensors(named: dict[str, Any], foreach: bool | None, capturable: bool) -> None:
     """What PyTorch refuses of options that are tensors."""
-    named = {"lr": lr, "betas[0]": betas[0], "betas[1]": betas[1]}
     for name, value in named.items():
         if isinstance(value, Tensor):
             if foreach and not capturable:

@@ -249,10 +249,15 @@ def blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
 # ----- checks of options -----
 
 
-def check_rate(lr: Any) -> None:
-    """A learning rate is one number, and not negative."""
+def check_one(lr: Any) -> None:
+    """A learning rate is one number."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
+
+
+def check_rate(lr: Any) -> None:
+    """A learning rate is one number, and not negative."""
+    check_one(lr)
     at_least_zero("learning rate", lr)
 
 
@@ -260,13 +265,19 @@ def check_rate_of(lr: Any) -> None:
     """As :func:`check_rate`, in the words of PyTorch's newer optimizers."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
+    if not 0.0 <= lr:  # noqa: SIM300 - as below
         raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
 
 
 def at_least_zero(name: str, value: Any) -> None:
     """Raise :class:`ValueError` if ``value`` is negative or NaN."""
-    if not value >= 0.0:
+    if not 0.0 <= value:  # noqa: SIM300 - Python tells of the order, which is that of PyTorch
+        raise ValueError(f"Invalid {name}: {value}")
+
+
+def not_negative(name: str, value: Any) -> None:
+    """Raise :class:`ValueError` if ``value`` is negative."""
+    if value < 0.0:
         raise ValueError(f"Invalid {name}: {value}")
 
 

@@ -42,7 +42,7 @@ class Muon(Elementwise):
     ) -> None:  # fmt: skip
         check_rate_of(lr)
         for name, value in (("momentum", momentum), ("weight decay", weight_decay)):
-            if not value >= 0.0:
+            if not 0.0 <= value:  # noqa: SIM300 - the order of PyTorch
                 raise ValueError(f"{name} should be >= 0 but is: {value}")
         if adjust_lr_fn not in _RATES:
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")

@@ -12,7 +12,7 @@ from ..ops.overlapping import check_operands
 from ..several import at_home
 from ..tensor import Tensor, wrap
 from .axpy import add_scaled
-from .elementwise import GRADIENT, Elementwise, Group, at_least_zero, check_fused, check_rate, signed
+from .elementwise import GRADIENT, Elementwise, Group, check_fused, check_one, not_negative, signed
 from .vocabulary import Buffers, Tensors
 
 
@@ -26,9 +26,10 @@ class SGD(Elementwise):
         weight_decay: float | Tensor = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_zero("momentum value", momentum)
-        at_least_zero("weight_decay value", weight_decay)
+        check_one(lr)
+        not_negative("learning rate", lr)
+        not_negative("momentum value", momentum)
+        not_negative("weight_decay value", weight_decay)
         defaults = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,

@@ -1507,6 +1507,7 @@ Tensor.zero_ -
 _adaptive_max_pool1d=adaptive_max_pool1d Tensor input, int[1] output_size
 _alpha_dropout=alpha_dropout Tensor input, float p, bool train
 _batch_norm=batch_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled
+_cdist=cdist Tensor x1, Tensor x2, float p=2., int? compute_mode=None
 _celu=celu Tensor input, Scalar alpha=1., *, Tensor? out=None
 _col2im=col2im Tensor input, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor? out=None
 _cosine_embedding_loss=cosine_embedding_loss Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1
@@ -1518,21 +1519,26 @@ _feature_alpha_dropout=feature_alpha_dropout Tensor input, float p, bool train
 _feature_dropout=feature_dropout Tensor input, float p, bool train
 _grid_sampler=grid_sampler Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners
 _group_norm=group_norm Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True
+_hardtanh=hardtanh Tensor input, Scalar min_val=-1, Scalar max_val=1, *, Tensor? out=None
 _hinge_embedding_loss=hinge_embedding_loss Tensor input, Tensor target, float margin=1., int reduction=1
+_huber_loss=huber_loss Tensor input, Tensor target, int reduction=1, float delta=1., *, Tensor? out=None
 _im2col=im2col Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor? out=None
 _instance_norm=instance_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled
 _kl_div=kl_div Tensor input, Tensor target, int reduction=1, *, bool log_target=False
 _layer_norm=layer_norm Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True
 _leaky_relu=leaky_relu Tensor input, Scalar negative_slope=0.01, *, Tensor? out=None
+_margin_ranking_loss=margin_ranking_loss Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1
 _max_pool1d=max_pool1d Tensor input, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False
 _max_pool2d=max_pool2d Tensor input, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False
 _max_pool3d=max_pool3d Tensor input, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False
+_multi_margin_loss=multi_margin_loss Tensor input, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1, *, Tensor? out=None
 _nll_loss_nd=nll_loss_nd Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100
 _pad=pad Tensor input, SymInt[] pad, str mode="constant", float? value=None
 _pairwise_distance=pairwise_distance Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False
 _poisson_nll_loss=poisson_nll_loss Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction
 _rms_norm=rms_norm Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None
 _rrelu=rrelu Tensor input, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None
+_smooth_l1_loss=smooth_l1_loss Tensor input, Tensor target, int reduction=1, float beta=1., *, Tensor? out=None
 _threshold=threshold Tensor input, Scalar threshold, Scalar value, *, Tensor? out=None
 _triplet_margin_loss=triplet_margin_loss Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1
 Tensor.half *, MemoryFormat? memory_format=None

@@ -43,7 +43,7 @@ _FILES: dict[str, tuple[Any, ...]] = {
     "padding": (padding,),
     "pixelshuffle": (resizing,),
     "pooling": (pooling, {"_MaxPoolNd": pooling._MaxPool, "_AvgPoolNd": pooling._AvgPool}),
-    "rnn": (recurrent, {"RNNBase": recurrent._Recurrent, "RNNCellBase": recurrent._Cell}),
+    "rnn": (recurrent, {"RNNBase": recurrent.RNNBase, "RNNCellBase": recurrent.RNNCellBase}),
     "sparse": (layers,),
     "transformer": (transformer,),
     "upsampling": (resizing,),

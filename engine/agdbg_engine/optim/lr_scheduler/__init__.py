@@ -1,6 +1,7 @@
 """Schedules of learning rates (``torch.optim.lr_scheduler``)."""
 
 from ...missing import public_names
+from ...own_init import own_init
 from .base import LRScheduler
 from .combined import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -24,5 +25,7 @@ __all__ = [
     "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
+
+own_init((LambdaLR, MultiplicativeLR), {})
 
 __getattr__ = public_names(__name__)

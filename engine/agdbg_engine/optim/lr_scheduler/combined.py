@@ -49,7 +49,7 @@ class SequentialLR(_Combined):
     def __init__(
         self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
     ) -> None:
-        if not schedulers:
+        if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
         self._check(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
@@ -92,7 +92,7 @@ class ChainedScheduler(_Combined):
     """All schedulers at every step."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
-        if not schedulers:
+        if len(schedulers) < 1:
             raise ValueError(
                 f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
             )

@@ -11,6 +11,7 @@ import numpy as np
 from ....device import array_module
 from ....dtype import scalar_type
 from ....random import generator
+from ....scalars import written as fitting
 from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
@@ -135,6 +136,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     """``value`` where ``input <= threshold``, elsewhere ``input``."""
     if input.dtype.kind in "bc":
         raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{scalar_type(input.dtype)}'")
+    threshold, value = fitting(threshold, input.dtype), fitting(value, input.dtype)
     kept = OPS["threshold_of_result"] if value <= threshold else None
     return _form("threshold", inplace, input, OPS["threshold"], threshold, value, kept=kept)
 

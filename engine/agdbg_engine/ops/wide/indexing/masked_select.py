@@ -104,16 +104,16 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
 @at_home
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``self`` with the first elements of ``source`` where ``mask``, which is broadcast, in order."""
-    if mask.dtype.kind != "b":
-        raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_type(mask.dtype)}"
-        )
+    raise_if(broadcast_error([mask.shape, self.shape]))
     if self.dtype != source.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{scalar_type(self.dtype)} and "
             f"{scalar_type(source.dtype)}"
         )
-    raise_if(broadcast_error([mask.shape, self.shape]))
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_type(mask.dtype)}"
+        )
     shape = np.broadcast_shapes(self.shape, mask.shape)
     if on_host(mask._a) and source.numel() < int(_whole(mask._a, shape).sum()):
         raise shape_error("Number of elements of source < number of ones in mask")

@@ -12,7 +12,7 @@ from ....dtype import promote_types, result_type, scalar_type
 from ....grad_mode import quiet_no_grad
 from ....tensor import Tensor
 from ... import kernels
-from ...explain import shape_error
+from ...explain import shape_error, size_at
 from ...matrix import matmul
 from ...mixed_devices import with_numbers_beside
 from ...shape import one_dim
@@ -205,11 +205,11 @@ def _check_bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None)
         if a != b:
             raise shape_error(f"bilinear(): input batch dimensions do not match at dim {i}: got {a} and {b}")
     for k, x in ((1, x1), (2, x2)):
-        if x.shape[-1] != weight.shape[k]:
+        if size_at(weight, k) != size_at(x, -1):
             raise shape_error(
                 f"bilinear(): input{k} size does not match weight size: got {x.shape[-1]} but expected {weight.shape[k]}"
             )
-    if bias is not None and bias.shape[0] != weight.shape[0]:
+    if bias is not None and size_at(bias, 0) != weight.shape[0]:
         raise shape_error(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )

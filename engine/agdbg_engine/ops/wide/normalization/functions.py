@@ -16,7 +16,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...constant_arguments import constant
-from ...explain import shape_error
+from ...explain import shape_error, size_at
 from ...kernel_names import no_kernel
 from ...kernels import zeros_of
 from ...lists import cat
@@ -159,14 +159,14 @@ def native_batch_norm(
     training: bool, momentum: float, eps: float,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """:func:`batch_norm`, with mean and 1 / std by channel (empty when not training)."""
-    if input.ndim < 2:
-        raise shape_error("Dimension out of range (expected to be in range of [-1, 0], but got 1)", IndexError)
-    channels = input.shape[1]
+    channels = input.shape[1] if input.ndim > 1 else 0
     for name, p in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if p is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
         if p is not None and p.numel() != channels:
             raise shape_error(f"{name} should contain {channels} elements not {p.numel()}")
+    if input.ndim < 2:
+        raise shape_error("Dimension out of range (expected to be in range of [-1, 0], but got 1)", IndexError)
     _same_floats(input, weight, bias, running_mean, running_var)
     constant("native_batch_norm", running_mean=running_mean, running_var=running_var)
     strict = training and events.special & events.STRICT
@@ -200,7 +200,9 @@ def batch_norm(
     In training by the statistics of the batch, which are mixed into the running ones; else by the running ones.
     """
     if training:
-        _refuse_single(input.shape, input.shape[1] if input.ndim > 1 else -1)
+        if not input.ndim:
+            raise shape_error("tuple index out of range", IndexError)  # of the size that is looked at first
+        _refuse_single(input.shape, input.shape[1] if input.ndim > 1 else 1)
     if eps < 0 or (training and eps == 0):
         kind = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {kind}, but got {eps}")
@@ -240,7 +242,7 @@ def instance_norm(
             )
     elif running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-    n, channels = input.shape[:2]
+    n, channels = size_at(input, 0), size_at(input, 1)
     w, b, mean, var = (_repeated(p, n) for p in (weight, bias, running_mean, running_var))
     flat = input.contiguous().view(1, n * channels, *input.shape[2:])
     out = native_batch_norm(flat, w, b, mean, var, use_input_stats, momentum, eps)[0]

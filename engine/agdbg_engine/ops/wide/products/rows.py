@@ -14,7 +14,7 @@ from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
-from ...explain import not_a_tensor, shape_error
+from ...explain import not_a_tensor, shape_error, size_at
 from ...kernels_reduce import rounded_once
 from ...refuse import refuse_product
 from ...shape import one_dim, reshape
@@ -162,7 +162,7 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any =
     if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
         raise shape_error(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.shape[0] or (self.ndim and self.shape[0] not in (1, mat.shape[0])):
-        n = self.shape[0] if self.ndim else 1
+        n = size_at(self, 0)
         raise shape_error(f"size mismatch, got input ({n}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})")
     if not self.dtype == mat.dtype == vec.dtype:
         kinds = ", ".join(scalar_type(x.dtype) for x in (self, mat))
@@ -197,8 +197,8 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * self + alpha * batch1 @ batch2`` of two batches of matrices, pairwise."""
     _tensors("baddbmm", self=self, batch1=batch1, batch2=batch2)
+    _onto(self, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))
     _batches(batch1, batch2)
-    _onto(self, (*batch1.shape[:2], batch2.shape[2]))
     _same(self, batch1, batch2)
     _factors(self, beta, alpha)
     _no_bools("baddbmm", batch1, batch2)
@@ -210,11 +210,14 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * self`` plus ``alpha`` times the sum of the products of two batches of matrices."""
     _tensors("addbmm", self=self, batch1=batch1, batch2=batch2)
-    if batch1.ndim == batch2.ndim == 3 and batch1.shape[0] != batch2.shape[0]:
-        n, m = batch1.shape[0], batch2.shape[0]
-        raise shape_error(f"batch1 and batch2 must have same number of batches, got {n} and {m}")
+    _onto(self, (size_at(batch1, 1), size_at(batch2, 2)))
+    if batch1.ndim == batch2.ndim == 3:
+        (n, *rows), (m, *columns) = batch1.shape, batch2.shape
+        if n != m:
+            raise shape_error(f"batch1 and batch2 must have same number of batches, got {n} and {m}")
+        if rows[1] != columns[0]:
+            raise shape_error(f"Incompatible matrix sizes for bmm ({rows[0]}x{rows[1]} and {columns[0]}x{columns[1]})")
     _batches(batch1, batch2)
-    _onto(self, (batch1.shape[1], batch2.shape[2]))
     if not self.dtype == batch1.dtype == batch2.dtype:
         a, b = scalar_type(batch1.dtype), scalar_type((batch2 if batch1.dtype == self.dtype else self).dtype)
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {a} and {b}")

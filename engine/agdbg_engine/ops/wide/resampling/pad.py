@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....scalars import written
 from ....tensor import Tensor
 from ... import graph
 from ...explain import shape_error
@@ -17,8 +18,6 @@ def pairs_of(pad: Ints) -> Pairs:
 
 
 def _constant(self: Any, pad: Ints, value: Any) -> Any:
-    if self.dtype.kind in "iu":
-        value = int(value)
     return padded(self, pairs_of(pad), value) if pad else self.copy()
 
 
@@ -56,4 +55,6 @@ def constant_pad_nd(self: Tensor, pad: Any, value: Any = 0) -> Tensor:
                 f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, which is invalid. "
                 f"Check dimension {axis} of your input."
             )
-    return graph.constant_pad_raw(self, pad, value)  # type: ignore[attr-defined]  # a row
+    if isinstance(value, Tensor):
+        value = value._a.item()
+    return graph.constant_pad_raw(self, pad, written(value, self.dtype))  # type: ignore[attr-defined]  # a row

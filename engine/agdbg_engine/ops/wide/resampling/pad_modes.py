@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....scalars import written
 from ....tensor import Tensor, wrap
 from ... import graph, kernels
 from ...explain import shape_error
@@ -64,6 +65,12 @@ for _n in (1, 2, 3):
 _PARTS = {"reflect": "reflection_pad", "replicate": "replication_pad"}
 
 
+def _double(value: Any) -> float:
+    """The number that is put around, which PyTorch takes as one of double precision: a negative one is none of bytes."""
+    number: float = written(float(value) if isinstance(value, int) else value, np.dtype(np.float64))
+    return number
+
+
 @public("nn.functional")
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """``input`` with more around it: ``pad`` is (before, after) of the last dimension, of the one before, and so on.
@@ -81,7 +88,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
             f"{len(pad)} and input of dimension {input.ndim}"
         )
     if mode == "constant":
-        return constant_pad_nd(input, pad, 0 if value is None else value)
+        return constant_pad_nd(input, pad, 0 if value is None else _double(value))
     if mode != "circular" and mode not in _PARTS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:

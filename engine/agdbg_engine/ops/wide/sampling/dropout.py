@@ -22,7 +22,7 @@ ALPHA = 1.7580993408473766
 
 
 def _checked(p: float) -> None:
-    if not 0 <= p <= 1:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
