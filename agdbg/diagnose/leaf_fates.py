@@ -7,12 +7,14 @@ from typing import Literal
 import numpy as np
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.cut_losses import preferred
+from agdbg.diagnose.cut_losses import for_holders, preferred, weighed
+from agdbg.diagnose.entering import Losses
 from agdbg.diagnose.layers import ran_paths
 from agdbg.diagnose.leaves import Leaf, Leaves
 from agdbg.diagnose.reentrant import reentrant_at
 from agdbg.diagnose.shown import is_shown
 from agdbg.diagnose.source import is_call_of
+from agdbg.diagnose.switched_off import block_words, switched_off_at
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Summarized, unpack_edge
 from agdbg.record.facts import CutFact, NodeFact
@@ -38,8 +40,9 @@ class LeafFate:
 
     Attributes:
         cut: where its path ended.
-        others: where else detach() or .data ended it.
+        others: where else detach() or .data ended it, or gradients were switched off for what enters a loss.
         known: only one path ended, or the cut is the one whose loss is differentiated for the leaf's optimizer.
+        off: where gradients were switched off for the cut.
         node: the node that sent no gradient, or the last that was computed from it.
         user: the node that used it first.
         site: the call of the checkpoint.
@@ -50,6 +53,7 @@ class LeafFate:
     cut: CutFact | None = None
     others: tuple[CutFact, ...] = ()
     known: bool = True
+    off: Site | None = None
     node: NodeFact | None = None
     user: NodeFact | None = None
     site: Site | None = None
@@ -94,20 +98,22 @@ def _without(case: Case, leaves: Leaves, dead: list[Leaf]) -> Iterator[LeafFate]
     start = np.zeros(len(walk.ids), bool)
     start[places] = True
     region = walk.above(start, ~leaves.reached | start)
-    cuts = _cuts_by_leaf(case, dead, region)
+    losses = Losses(case)
+    cuts = _cuts_by_leaf(case, losses, dead, region)
     users = _users(case, places)
     ran = ran_paths(case)
     for leaf in dead:
         user = next((case.facts.node(int(walk.ids[users[place]])) for place in leaf.places if place in users), None)
-        cut = cuts.get(leaf.storage, [])
+        holders = leaves.holders.get(leaf.storage, set())
+        cut = for_holders(case, losses, holders, cuts.get(leaf.storage, []))
         if leaf.requires_grad is False:
             yield LeafFate(leaf, "frozen", user=user)
         elif leaf.places and leaves.refused[leaf.places].any():
             yield LeafFate(leaf, "refused", node=_refusing(case, leaves, leaf), user=user)
         elif cut:
-            first, known = preferred(case, leaves.built.get(leaf.storage), cut)
-            others = tuple(each for each in cut if each is not first)
-            yield LeafFate(leaf, "cut", first, others, known, user=user)
+            first, others, known = preferred(case, losses, holders, cut)
+            off = switched_off_at(case, first.row, first.site) if first.op.name == "no_grad" else None
+            yield LeafFate(leaf, "cut", first, others, known, off, user=user)
         elif user is not None:
             yield LeafFate(leaf, "loose", node=_last(case, leaf, region), user=user)
         elif leaf.name and ran is not None and leaf.layer not in ran:
@@ -149,8 +155,8 @@ def _refusing(case: Case, leaves: Leaves, leaf: Leaf) -> NodeFact | None:
 # ----- cuts -----
 
 
-def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, list[CutFact]]:
-    """The cuts that ended the path of each leaf, by its storage: the likeliest first, then those by detach() on other lines."""
+def _cuts_by_leaf(case: Case, losses: Losses, dead: list[Leaf], region: Mask) -> dict[int, list[CutFact]]:
+    """The cuts that ended the path of each leaf, by its storage: the likeliest first, then others that may be meant."""
     walk = case.walk
     by_storage = {leaf.storage: leaf for leaf in dead}
     of_place = {place: leaf.storage for leaf in dead for place in leaf.places}
@@ -171,12 +177,15 @@ def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, list[
                 found.setdefault(storage, []).append((rank, -place, cut))
         elif cut.storage in by_storage and (not shown or by_storage[cut.storage].name):
             found.setdefault(cut.storage, []).append((rank, 0, cut))
-    return {storage: _in_order(cuts) for storage, cuts in found.items()}
+    return {storage: _in_order(case, losses, cuts) for storage, cuts in found.items()}
 
 
-def _in_order(ranked: list[tuple[int, int, CutFact]]) -> list[CutFact]:
+def _in_order(case: Case, losses: Losses, ranked: list[tuple[int, int, CutFact]]) -> list[CutFact]:
     """The likeliest cut, and of those that are meant for one loss and not for another, each line once."""
     cuts = [cut for _, _, cut in sorted(ranked, key=lambda each: (each[0], each[1], each[2].row))]
+    by_line = {_line(case, each): each for each in reversed(cuts) if not is_shown(each.site)}
+    if len(by_line) > 1 and any(each.op.name == "no_grad" for each in by_line.values()):
+        return weighed(case, losses, list(by_line.values())[::-1])
     lines = {(cuts[0].site.file, cuts[0].site.line): cuts[0]}
     for cut in cuts[1:]:
         if cuts[0].op.name in _ON_PURPOSE and cut.op.name in _ON_PURPOSE and not is_shown(cut.site):
@@ -184,13 +193,25 @@ def _in_order(ranked: list[tuple[int, int, CutFact]]) -> list[CutFact]:
     return list(lines.values())
 
 
+def _line(case: Case, cut: CutFact) -> tuple[object, ...]:
+    """The line of a cut, and of the block that switched gradients off where that is what ended the path."""
+    off = switched_off_at(case, cut.row, cut.site) if cut.op.name == "no_grad" else None
+    return (cut.site.file, cut.site.line, *((off.file, off.line) if off is not None else ()))
+
+
 def _cuts(case: Case) -> list[CutFact]:
-    """Every cut that was told, those of one line and one producer once."""
+    """Every cut that was told, those of one line, one producer and one block that switched gradients off once."""
     facts = case.facts
     rows = facts.rows(Kind.CUT)
     words = facts.trace.records[rows]
-    _, first = np.unique(words[:, [2, 3, 1]], axis=0, return_index=True) if len(rows) else (None, np.zeros(0, int))
-    return [_cut(case, row) for row in rows[np.sort(first)].tolist()]
+    if not len(rows):
+        return []
+    blocks = block_words(case, rows)
+    _, first = np.unique(words[:, [2, 3, 1]], axis=0, return_index=True)
+    _, each_block = np.unique(np.column_stack([words[:, [2, 3, 1]], blocks]), axis=0, return_index=True)
+    # A count that is told at the end is in no block.
+    told = np.union1d(first, each_block[blocks[each_block] != 0])
+    return [_cut(case, row) for row in rows[told].tolist()]
 
 
 def _cut(case: Case, row: int) -> CutFact:

@@ -107,6 +107,15 @@ class Leaves:
         return {each.storage: each for each in reversed(self._case.facts.optimized) if each.storage}
 
     @cached_property
+    def holders(self) -> dict[int, set[int]]:
+        """The numbers of the optimizers that hold each storage."""
+        found: dict[int, set[int]] = {}
+        for each in self._case.facts.optimized:
+            if each.storage:
+                found.setdefault(each.storage, set()).add(each.number)
+        return found
+
+    @cached_property
     def stepped(self) -> frozenset[int]:
         """The storages that optimizer steps wrote."""
         return written_by_steps(self._case)

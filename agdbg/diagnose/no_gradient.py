@@ -95,7 +95,7 @@ def _groups(fates: list[LeafFate]) -> list[list[LeafFate]]:
 
 def _cause_key(fate: LeafFate) -> object:
     if fate.cut is not None:
-        return ("cut", fate.cut.site.file, fate.cut.site.line, fate.cut.op.name)
+        return ("cut", fate.cut.site.file, fate.cut.site.line, fate.cut.op.name, fate.off and fate.off.line)
     if fate.site is not None:
         return (fate.how, fate.site.file, fate.site.line)
     if fate.node is not None:
@@ -159,7 +159,7 @@ def _cause(case: Case, group: list[LeafFate], lines: Lines, call: PassFact) -> s
         return f"{capital(subject)} {are} frozen (requires_grad=False), so no gradient is computed for {them}."
     start = f"{capital(subject)} {get} no gradient"
     if fate.how == "cut" and fate.cut is not None:
-        others = [f"{_cut_words(each)}{lines.at(each.site)}" for each in fate.others]
+        others = [f"{_cut_words(each)}{lines.at(each.site)}" for each in fate.others if each.site != fate.cut.site]
         also = f", as does {listed(others, NAMED)}" if others else ""
         return f"{start}: {_cut_words(fate.cut)}{lines.at(fate.cut.site)} ends the path that leads to {them}{also}."
     if fate.how == "refused":
@@ -195,16 +195,21 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
             (fate.user.row, Evidence("used", fate.user.site, f"{op_words(fate.user)} uses {name or 'the leaf'}"))
         )
     if fate.cut is not None:
-        off = switched_off_at(case, fate.cut.row, fate.cut.site)
         times = f", at least {count(fate.cut.count, 'time')}" if fate.cut.count > 1 else ""
         found.append(
             (fate.cut.row, Evidence("cut", fate.cut.site, CUT_WORDS.get(fate.cut.op.name, "ended the path") + times))
         )
         found += [
-            (each.row, Evidence("cut", each.site, f"{CUT_WORDS[each.op.name]} as well")) for each in fate.others[:NAMED]
+            (each.row, Evidence("cut", each.site, f"{CUT_WORDS.get(each.op.name, 'ended the path')} as well"))
+            for each in fate.others[:NAMED]
         ]
-        if off is not None and fate.cut.op.name == "no_grad":
-            found.append((fate.cut.row - 1, Evidence("switched off", off, "gradients are switched off since here")))
+        if fate.cut.op.name == "no_grad":
+            blocks = (fate.off, *(switched_off_at(case, each.row, each.site) for each in fate.others))
+            found += [
+                (fate.cut.row - 1, Evidence("switched off", each, "gradients are switched off since here"))
+                for each in blocks
+                if each is not None
+            ]
     if fate.node is not None and fate.node is not fate.user:
         note = "sends no gradient on" if fate.how == "refused" else "the last that is computed from it"
         found.append((fate.node.row, Evidence("refused" if fate.how == "refused" else "made", fate.node.site, note)))
@@ -250,11 +255,10 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
     fate = group[0]
     them = "them" if len(group) > 1 else "it"
     if fate.how == "cut" and fate.cut is not None:
-        off = switched_off_at(case, fate.cut.row, fate.cut.site)
         keep = f" or keep {them} out of the optimizer" if holder is not None else ""
-        how = mend_of(fate.cut, f" ({lines(off)})" if off is not None else "") or OTHERWISE
+        how = mend_of(fate.cut, f" ({lines(fate.off)})" if fate.off is not None else "") or OTHERWISE
         if fate.others:
-            how = _of_several(fate, how, lines)
+            how = _of_several(case, fate, how, lines)
         return f"At {lines(fate.cut.site)}: {how}. If no gradient is wanted, set requires_grad=False{keep}."
     if fate.how == "refused":
         return (
@@ -270,9 +274,16 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
     return f"Use {them} in forward(), or take {them} out of the model; if {they}, requires_grad=False says so."
 
 
-def _of_several(fate: LeafFate, how: str, lines: Lines) -> str:
-    """The mend of one of several cuts, and what is known of the others."""
-    others = listed([lines(each.site) for each in fate.others], NAMED)
+def _of_several(case: Case, fate: LeafFate, how: str, lines: Lines) -> str:
+    """The mend of one of several cuts, and what is known of the others; of one line in several blocks the blocks."""
+    sites = [each.site for each in fate.others]
+    if fate.cut is not None and fate.cut.site in sites:
+        sites = [switched_off_at(case, each.row, each.site) or each.site for each in fate.others]
+    others = listed(list(dict.fromkeys(map(lines, sites))), NAMED)
     if fate.known:
         return f"{how}: an optimizer that has it steps on that loss. At {others} it may be meant"
+    if all(each.op.name == "no_grad" for each in fate.others):
+        return (
+            f"{how}. At {others} gradients are switched off, which may be meant (a target, say); else mend that instead"
+        )
     return f"{how}, or at {others}: only in the loss that is to train it, the others are meant to leave it alone"

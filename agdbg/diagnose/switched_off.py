@@ -1,15 +1,21 @@
 """The line that switched gradients off: of a decorated function the decorator, since the trace has the line of the call."""
 
 import ast
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.enclosing import module_of, place, site_of
 from agdbg.diagnose.source import called, calls
 from agdbg.diagnose.syntax import name_of
 from agdbg.diagnose.writers import disabled_at
+from agdbg.events import Kind
 from agdbg.record.lookup import Site
 
 _SWITCHES = ("no_grad", "inference_mode")
+_THREAD = np.uint64(32)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -20,6 +26,20 @@ def switched_off_at(case: Case, row: int, site: Site) -> Site | None:
         return off
     around = [each for each in place(site).around if isinstance(each, _Function)]
     return _decorator(site, around[::-1]) or _decorator(off, _called_at(off)) or off
+
+
+def block_words(case: Case, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Of each record the SITE_OP word of what had switched gradients off in its thread; 0 where they were on, or not told."""
+    records, switches = case.facts.trace.records, case.facts.rows(Kind.GRAD_MODE)
+    found = np.zeros(len(rows), np.uint64)
+    threads, mine = records[switches, 0] >> _THREAD, records[rows, 0] >> _THREAD
+    for thread in np.unique(threads):
+        of = switches[threads == thread]
+        last = of.searchsorted(rows) - 1
+        at = (mine == thread) & (last >= 0)
+        found[at] = records[of[last[at]], 2]
+    off = [word for word in np.unique(found).tolist() if case.facts.site_and_op(word)[1].name == "disabled"]
+    return np.where(np.isin(found, np.array(off, np.uint64)), found, np.uint64(0))
 
 
 def _called_at(off: Site) -> list[_Function]:

@@ -134,6 +134,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         """Site ids by ``id(code)`` and ``lasti``; the recorder keeps the code objects alive."""
         self._writers: dict[type[Node], Callable[[Node, Tensor], None]] = {}
         self._cuts: dict[int, Cuts] = {}
+        self._off = 0  # where gradients were switched off last, 0 while they are on
         self._names: dict[int, tuple[int, int]] = {}
         self._texts: dict[int, list[str]] = {}
         self._foreseeing: BackwardPass | None = None
@@ -385,7 +386,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         if cuts is None:
             cuts = self._cuts[where] = Cuts()
         node = tensor._fn
-        if cuts.add((id(node.code), node.lasti) if node is not None else (0, id(tensor))):
+        if cuts.add((id(node.code), node.lasti, self._off) if node is not None else (0, id(tensor), self._off)):
             cuts.storage, cuts.producer = self.storage_of(tensor), self._producer(tensor)
         elif cuts.count & (cuts.count - 1):
             return
@@ -432,6 +433,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
 
     def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
         where = self._site_op(code, lasti, "enabled" if enabled else "disabled")
+        self._off = 0 if enabled else where
         self.emit(head(Kind.GRAD_MODE, self.ordinal.number), 0, where, 0, 0, 0, 0, 0)
 
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:

@@ -18,13 +18,14 @@ class Cuts:
     def __init__(self) -> None:
         self.count = self.told = 0
         self.storage = self.producer = 0
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[tuple[int, int, int]] = set()
 
-    def add(self, place: tuple[int, int]) -> bool:
+    def add(self, place: tuple[int, int, int]) -> bool:
         """Count one more; whether it came from another place than all before, and is to be told for that.
 
         What another line made comes from another place, and so does another leaf: a helper that detaches whatever it
-        is given ends the paths of all its callers.
+        is given ends the paths of all its callers. So does what runs in another block that switched gradients off: a model may be
+        run in one for a target, and in another by mistake.
         """
         self.count += 1
         if len(self._seen) >= DIFFERENT:

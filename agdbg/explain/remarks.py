@@ -38,7 +38,10 @@ def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> li
         told = explanation.undiagnosed or explanation.findings or explanation.left_out
         rest = "none of the above is about it" if told else "no autograd mistake was found"
         where = " in what is left of the trace" if explanation.problems else ""
-        blocks.append(f"the program ended with {printable(explanation.uncaught).rstrip('.')}; {rest}{where}")
+        ended = f"the program ended with {printable(explanation.uncaught).rstrip('.')}; {rest}{where}"
+        blocks = (
+            [*blocks, ended] if told else ["\n".join((*blocks, ended))]
+        )  # of nothing built and nothing found one block
     if not blocks and not explanation.findings:
         blocks.append(_all_well(explanation, palette))
     if str(explanation.ending):

@@ -143,6 +143,8 @@ def test_nothing_wrong(programs):
 def test_an_engine_that_builds_no_graph(programs, code):
     ended = run(programs, code)
     assert ended.said[0] == "agdbg: no autograd activity recorded: the engine built no graph"
+    assert "agdbg:" not in [each.strip() for each in ended.said]
+    assert len(ended.said) == (3 if "raise" in code else 2)
 
 
 def test_many_errors_are_not_all_shown(programs):
