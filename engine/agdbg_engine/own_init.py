@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
 from typing import Any
 
-__all__ = ["own_init"]
+__all__ = ["copied", "own_init"]
 
 
 def own_init(classes: Iterable[type], owners: dict[str, str]) -> None:
@@ -26,12 +26,12 @@ def own_init(classes: Iterable[type], owners: dict[str, str]) -> None:
         name = f"{owners.get(cls.__name__, cls.__name__)}.__init__"
         if signature is None and (init.__qualname__ == name or not isinstance(init, types.FunctionType)):
             continue
-        own = _copied(init) if signature is None else _taking(signature, init)
+        own = copied(init) if signature is None else _taking(signature, init)
         own.__qualname__ = name
         cls.__init__ = own  # type: ignore[misc]  # of a class
 
 
-def _copied(function: types.FunctionType) -> types.FunctionType:
+def copied(function: types.FunctionType) -> types.FunctionType:
     """The same function once more."""
     own = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__

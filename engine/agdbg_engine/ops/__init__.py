@@ -25,6 +25,7 @@ from . import (
 )
 from .inplace import method as _inplace
 from .inplace import of_tensor
+from .names_in_errors import in_python, name_methods
 from .out import NAMES as OUT
 from .out import into_as
 from .table import TABLE
@@ -107,7 +108,7 @@ _HOT = frozenset(
 METHODS: dict[str, Any] = {
     **_PLAIN,
     **{
-        n: f if n in _HOT or n in cast.CASTS else checked(f, method=True, name=n)
+        n: f if n in _HOT or n in cast.CASTS else checked(in_python(n, f), method=True, name=n)
         for n, f in {**_WRITTEN, **_ONLY_METHODS}.items()
     },
 }
@@ -116,8 +117,8 @@ METHODS: dict[str, Any] = {
 FUNCTIONS.update(
     {n: overridable(p.function, into=into_as(n) if p.out else None, form=n) for n, p in PUBLIC["torch"].items()}
 )
-METHODS.update({n: checked(p.function, method=True, name=n) for n, p in PUBLIC["Tensor"].items()})
-METHODS.update({n: checked(f, method=True, name=n) for n, f in RESHAPING.items()})
+METHODS.update({n: checked(in_python(n, p.function), method=True, name=n) for n, p in PUBLIC["Tensor"].items()})
+METHODS.update({n: checked(in_python(n, f), method=True, name=n) for n, f in RESHAPING.items()})
 METHODS.update({n: _inplace(n, f, composed=f not in OPS.values()) for n, f in INPLACE.items()})
 
 _FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
@@ -183,6 +184,7 @@ for _name in (
 ):  # fmt: skip
     _OPERATORS[_name].__name__ = _name
 elementwise.rdiv.__name__ = "__rdiv__"
+name_methods()
 make_read_only(Tensor, "torch._C.TensorBase")
 make_read_only(Node, "", ("_input_metadata", "metadata", "next_functions", "requires_grad"))
 

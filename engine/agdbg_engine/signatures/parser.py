@@ -99,6 +99,11 @@ class Parser:
         kinds = ", ".join([*map(type_name, args), *by_name]) + ("" if args or not kwargs else ", ")
         head = f"{self.name}() received an invalid combination of arguments - got ({kinds}), but expected"
         if len(shown) == 1:
+            strange = [n for n in reversed(kwargs) if not shown[0].has(n)]
+            if strange:
+                return TypeError(
+                    f"{head.partition(' - got')[0]} - got unrecognized keyword arguments: {', '.join(strange)}"
+                )
             return TypeError(f"{head} {shown[0]}")
         return TypeError("\n * ".join([f"{head} one of:", *map(str, shown)]) + "\n")
 
@@ -108,9 +113,14 @@ class Parser:
         return TypeError(f"{self.name}(){'' if wrong.text[0] == ':' else ' '}{wrong.text}")
 
     def _none_taken(self, args: Args, kwargs: Keywords) -> Exception | None:
-        if kwargs:
-            return TypeError(f"TensorBase.{self.name}() takes no keyword arguments")
-        return TypeError(f"TensorBase.{self.name}() takes no arguments ({len(args)} given)") if args else None
+        return none_taken(self.name, args, kwargs) if args or kwargs else None
+
+
+def none_taken(name: str, args: Args, kwargs: Keywords) -> Exception:
+    """What Python says of a method in C that takes nothing, and was given something."""
+    if kwargs:
+        return TypeError(f"TensorBase.{name}() takes no keyword arguments")
+    return TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)")
 
 
 def _leading_tensors(s: Signature) -> int:

@@ -55,6 +55,10 @@ class Signature:
     def _named(self, name: str) -> Parameter | None:
         return next((p for p in self.parameters if name == p.name or name in _OTHER_NAMES.get(p.name, ())), None)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a parameter of that ``name``, or one that it stands for."""
+        return self._named(name) is not None
+
     def bound(self, args: Args, kwargs: Keywords) -> Iterator[tuple[Parameter, Any]]:
         """The arguments of a call that fits, with what they are."""
         for at, p in enumerate(self.parameters):
@@ -110,7 +114,7 @@ class Signature:
     # ----- words -----
 
     def _too_many(self, args: Args) -> Wrong:
-        most, fewest = len(self.positional), sum(p.default is None for p in self.positional)
+        most, fewest = len(self.positional), self.fewest
         if most == fewest:
             were = "was" if len(args) == 1 else "were"
             return Wrong(f"takes {most} positional argument{'' if most == 1 else 's'} but {len(args)} {were} given")
