@@ -29,6 +29,8 @@ How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused"
 CUTS = 1000
 #: Cuts that are often meant: one loss is to leave the leaf alone, another to train it.
 _ON_PURPOSE = ("detach", "data")
+#: Cuts by which nobody can tell whether their values enter a loss: the source is asked, where there are others.
+_WEIGHED = ("no_grad", "item", "rewrap")
 #: Which cut of a leaf is told, the least first; what is only shown comes last.
 _RANK = {"integer": 1, "item": 2}
 _SHOWN = 3
@@ -184,7 +186,7 @@ def _in_order(case: Case, losses: Losses, ranked: list[tuple[int, int, CutFact]]
     """The likeliest cut, and of those that are meant for one loss and not for another, each line once."""
     cuts = [cut for _, _, cut in sorted(ranked, key=lambda each: (each[0], each[1], each[2].row))]
     by_line = {_line(case, each): each for each in reversed(cuts) if not is_shown(each.site)}
-    if len(by_line) > 1 and any(each.op.name == "no_grad" for each in by_line.values()):
+    if len(by_line) > 1 and any(each.op.name in _WEIGHED for each in by_line.values()):
         return weighed(case, losses, list(by_line.values())[::-1])
     lines = {(cuts[0].site.file, cuts[0].site.line): cuts[0]}
     for cut in cuts[1:]:

@@ -199,6 +199,29 @@ def test_what_only_went_into_the_loss_of_another_optimizer(linted, lines_of):
     assert "`net.bias` gets no gradient: nothing is computed from it" in rest.cause and rest.certainty == "likely"
 
 
+MULTIPLIER = """
+w, lam = nn.Parameter(ag.randn(3)), nn.Parameter(ag.tensor(1.))
+ow, ol = optim.SGD([w], .1), optim.SGD([lam], .1)
+for i in range(3):
+    c = (w ** 2).sum() - 1
+    loss = w.sum() + lam.detach() * c
+    ow.zero_grad(); loss.backward(); ow.step()
+    c = (w ** 2).sum() - 1
+    dual = -(USED * c)
+    ol.zero_grad(); dual.backward(); ol.step()
+"""
+
+
+def test_a_number_in_the_loss_of_its_optimizer_and_a_detach_in_another(linted, lines_of):
+    found = linted(MULTIPLIER.replace("USED", "float(lam)")).only("no-gradient")
+    assert "`lam` gets no gradient: `float(lam)` at line 9" in found.cause and found.certainty == "likely"
+    assert lines_of(found, "cut") == [6, 9] and "At line 6 it may be meant" in found.fix
+
+
+def test_a_multiplier_is_right(linted):
+    assert [each.cause for each in linted(MULTIPLIER.replace("USED", "lam")).lints] == []
+
+
 ONE_NET = """
 net = nn.Linear(3, 2)
 scale = nn.Parameter(ag.ones(2))
