@@ -1,13 +1,12 @@
 """The hub's side of the agent's socket, played by a test: a program in a process of its own stops and is asked."""
 
 import json
-import os
 import select
 import socket
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from agdbg_tests_side_by_side import ENTRY, environment
 
 from agdbg.agent.control import ControlWriter, Settings, SourceStop
 
@@ -28,9 +27,9 @@ print(x.grad.tolist(), w.grad.tolist())
 
 
 class AgentHub:
-    """Runs a script under ``agdbg run --agent``; use as a context manager."""
+    """Runs a script under ``agdbg run --agent``, forked by a `nursery`; use as a context manager."""
 
-    def __init__(self, tmp_path, text, settings, *args):
+    def __init__(self, nursery, tmp_path, text, settings, *args):
         self.script = tmp_path / "script.py"
         self.script.write_text(text)
         self.trace = tmp_path / "trace"
@@ -45,11 +44,11 @@ class AgentHub:
         self.recording = None
         self.unmet = []
         self._number = 0
-        command = [sys.executable, "-m", "agdbg", "run", "--headless", "--trace", str(self.trace)]
-        command += ["--agent", str(self.directory), str(self.script), *args]
-        self.program = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-        )
+        entry = tmp_path / "bin" / "agdbg"
+        entry.parent.mkdir()
+        entry.write_text(ENTRY)
+        words = ["run", "--headless", "--trace", str(self.trace), "--agent", str(self.directory), str(self.script)]
+        self.program = nursery.start([str(entry), *words, *args], tmp_path, environment())
 
     def __enter__(self):
         return self
@@ -99,15 +98,10 @@ class AgentHub:
 
     def _ready(self):
         """The sockets that have something; none when the program has ended and nothing is left."""
-        ended = os.pidfd_open(self.program.pid) if self.program.returncode is None else None
-        try:
-            waiting = [self._server, *(c.socket for c in self.channels.values())]
-            ready = select.select([*waiting, *([] if ended is None else [ended])], [], [], PATIENCE)[0]
-            assert ready, "the program says nothing"
-            return [sock for sock in ready if sock is not ended]
-        finally:
-            if ended is not None:
-                os.close(ended)
+        ended = [self.program.over] if self.program.returncode is None else []
+        ready = select.select([self._server, *(c.socket for c in self.channels.values()), *ended], [], [], PATIENCE)[0]
+        assert ready, "the program says nothing"
+        return [sock for sock in ready if sock not in ended]
 
     def _read(self, channel):
         """A message that is not for this object itself."""

@@ -146,12 +146,14 @@ _agent_hub = _load("agent_hub")
 
 
 @pytest.fixture
-def run_agent(tmp_path):
+def run_agent(tmp_path, run_nursery):
     """A function that runs a script with an agent and the test as its hub."""
     made = []
 
     def start(text, settings=None, *args):
-        made.append(_agent_hub.AgentHub(tmp_path, text, settings or _agent_hub.Settings(entry=True), *args))
+        made.append(
+            _agent_hub.AgentHub(run_nursery, tmp_path, text, settings or _agent_hub.Settings(entry=True), *args)
+        )
         return made[-1]
 
     yield start

@@ -2,6 +2,7 @@
 engine, which is most of a run.
 """
 
+import contextlib
 import gc
 import importlib.util
 import json
@@ -11,11 +12,13 @@ import signal
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
 _LIMIT = 1 << 20  # bytes of a command and its environment
 _PATIENCE_S = 120.0
+_PID = 20  # digits and blanks
 #: What runs of it import.
 _OF_THE_TOOL = (
     *(f"agdbg.commands.{name}" for name in ("batch", "diff", "explain", "export", "lint", "open", "report", "trace")),
@@ -50,24 +53,85 @@ class RunNursery:
     def run(self, words, stdin, cwd, environment):
         """Run a script with arguments to its end: status, standard output and error, as bytes."""
         files = [os.memfd_create(name) for name in ("stdin", "stdout", "stderr")]
-        over, ends = os.pipe()
+        os.pwrite(files[0], stdin, 0)
         try:
-            os.pwrite(files[0], stdin, 0)
-            request = {"words": words, "directory": str(cwd), "environment": environment}
-            try:
-                socket.send_fds(self._ours, [json.dumps(request).encode()], [*files, ends])
-            finally:
-                os.close(ends)
-            assert select.select([over], [], [], _PATIENCE_S)[0], f"{words} does not end"
-            status = json.loads(os.read(over, 100))
+            with Begun(*self._begin(words, files, cwd, environment)) as run:
+                status = run.wait(_PATIENCE_S)
             return status, *(os.pread(file, os.fstat(file).st_size, 0) for file in files[1:])
         finally:
-            for file in (*files, over):
+            for file in files:
                 os.close(file)
+
+    def start(self, words, cwd, environment):
+        """Begin a run of a script with arguments, with pipes for its streams."""
+        pipes = [os.pipe() for _ in range(3)]
+        theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
+        try:
+            return Begun(*self._begin(words, theirs, cwd, environment), pipes[0][1], pipes[1][0], pipes[2][0])
+        finally:
+            for file in theirs:
+                os.close(file)
+
+    def _begin(self, words, files, cwd, environment):
+        """The pid of a run, and what its status will be read from."""
+        over, ends = os.pipe()
+        request = {"words": words, "directory": str(cwd), "environment": environment}
+        try:
+            socket.send_fds(self._ours, [json.dumps(request).encode()], [*files, ends])
+        except OSError:
+            os.close(over)
+            raise
+        finally:
+            os.close(ends)
+        return json.loads(os.read(over, _PID)), over
 
     def close(self):
         self._ours.close()
         self._process.wait()
+
+
+class Begun:
+    """As much of a ``Popen`` of a run as tests ask; ``over`` can be read when it has ended."""
+
+    def __init__(self, pid, over, *streams):
+        self.pid, self.over, self.returncode = pid, over, None
+        if streams:
+            self.stdin, self.stdout, self.stderr = (
+                open(number, mode, encoding="utf-8")  # noqa: SIM115 - until it is communicated with
+                for number, mode in zip(streams, "wrr", strict=True)
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        os.close(self.over)
+
+    def wait(self, timeout=None):
+        if self.returncode is None:
+            if not select.select([self.over], [], [], timeout)[0]:
+                raise TimeoutError(f"process {self.pid} does not end")
+            self.returncode = json.loads(os.read(self.over, _PID))
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.returncode is None and not select.select([self.over], [], [], 0)[0]:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout=None):
+        """All output that was not read yet, once; ends with the run."""
+        if self.stdin.closed:
+            return "", ""
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        with self, self.stdout, self.stderr, ThreadPoolExecutor(1) as pool:
+            errors = pool.submit(self.stderr.read)
+            told = self.stdout.read(), errors.result()
+            self.wait(timeout)
+        return told
 
 
 def _of_python(environment):
@@ -106,9 +170,10 @@ def serve(number):
 
 
 def _wait(run, ends, files):
-    """Wait for a run, tell how it ended, and end."""
+    """Tell which process a run is, wait for it, tell how it ended, and end."""
     for file in files:
         os.close(file)
+    os.write(ends, b"%*d" % (_PID, run))
     _, status = os.waitpid(run, 0)
     os.write(ends, json.dumps(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)

@@ -128,16 +128,15 @@ class Target:
         """Send so many messages, over a connection for each batch; every one that can be understood is answered once."""
         for _ in range(count // AT_ONCE):
             requests, spoiled = chaos.batch(AT_ONCE - 1)
-            raw = socket.socket(socket.AF_UNIX)
-            raw.settimeout(PATIENCE_S)
-            raw.connect(self.hub.client_socket)
-            raw.sendall(b"".join(map(encode, requests)))
-            self.witness.request("agdbg/status")  # it is heard in between
-            check(requests, answers(raw, len(requests)))
-            raw.sendall(spoiled)
-            raw.shutdown(socket.SHUT_WR)
-            assert len(answers(raw, 3)) <= 2  # a body cut short is none, and what is left of it begins no message
-            raw.close()
+            with socket.socket(socket.AF_UNIX) as raw:
+                raw.settimeout(PATIENCE_S)
+                raw.connect(self.hub.client_socket)
+                raw.sendall(b"".join(map(encode, requests)))
+                self.witness.request("agdbg/status")  # it is heard in between
+                check(requests, answers(raw, len(requests)))
+                raw.sendall(spoiled)
+                raw.shutdown(socket.SHUT_WR)
+                assert len(answers(raw, 3)) <= 2  # a body cut short is none, and what is left of it begins no message
             self.witness.events.clear()
 
     def close(self):

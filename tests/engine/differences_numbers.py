@@ -3,6 +3,19 @@
 import math
 
 
+class OneOf:
+    """Answers of which PyTorch gives one, by the instructions that the processor has."""
+
+    def __init__(self, *answers):
+        self.answers = answers
+
+    def __eq__(self, found):
+        return found in self.answers
+
+    def __repr__(self):
+        return f"one of {self.answers}"
+
+
 def det_singular(T):
     x = T.ones(2, 2, dtype=T.float64, requires_grad=True)
     T.linalg.det(x).backward()
@@ -304,7 +317,7 @@ NUMBERS = {
     "topk-ties": (topk_ties, [8, 5, 2], [2, 5, 8]),
     "mode-nan": (mode_nan, [False, True], [True, True]),
     "nan-in-vectors": (nan_in_vectors, [2] * 8, [1] * 8),
-    "gelu-of-infinity": (gelu_of_infinity, "[nan, nan]", "[inf, inf]"),
+    "gelu-of-infinity": (gelu_of_infinity, OneOf("[nan, nan]", "[inf, inf]"), "[inf, inf]"),
     "lu-unpack": (lu_unpack, [5, 5, 5], RuntimeError),
     "sizes-only": (
         sizes_only,
