@@ -72,14 +72,17 @@ def findings_body(
     from agdbg.explain.explanation import Explained, as_json
     from agdbg.explain.stop_finding import finding_at, of_values, sameness
     from agdbg.explain.text import as_text
+    from agdbg.record.children import children_of
 
     explanation = history.explanation(lints=lints, notes=notes)
     here = finding_at(history.live, lambda: of_values(history.facts()), stop)
     if here is not None:
-        others = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
-        explanation = replace(explanation, findings=[Explained(here, "silent"), *others])
-    rendered = as_text(explanation, base=_base(cwd))
-    return {**as_json(explanation), "rendered": rendered, "unseen": _unseen(history, explanation.findings)}
+        rest = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
+        explanation = replace(explanation, findings=[Explained(here, "silent"), *rest])
+    others = str(children_of(explanation.path))
+    rendered = "\n\n".join(filter(None, (as_text(explanation, base=_base(cwd)), others)))
+    unseen = "; ".join(filter(None, (_unseen(history, explanation.findings), others)))
+    return {**as_json(explanation), "rendered": rendered, "unseen": unseen}
 
 
 def _unseen(history: Any, findings: list[Any]) -> str:

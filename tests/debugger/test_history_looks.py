@@ -12,9 +12,10 @@ from agdbg.hub.diagnosis import findings_body
 from agdbg.hub.history import History
 from agdbg.hub.moment import Moment
 from agdbg.hub.neighbourhood import MOST, laid_out
+from agdbg.progress import heard_by
 from agdbg.protocol import looks, vendor
 from agdbg.protocol.checkers import checker
-from agdbg.record import Recorder
+from agdbg.record import Recorder, children
 from agdbg_engine import nn
 
 
@@ -316,3 +317,20 @@ def test_gradient_norms_where_values_were_recorded(tmp_path):
         (x * 2).sum().backward()
     runs = History(tmp_path / "trace").timeline(0, 10)["runs"]
     assert np.allclose([run["gradient"] for run in runs], [1.0, 2**0.5, 8**0.5])
+
+
+def test_findings_tell_of_processes_that_are_not_recorded(recording):
+    (ag.ones(2, requires_grad=True) * 2).sum().backward()
+    history = history_of(recording)
+    before = findings_body(history, "", {})
+    children.note(recording.path, children.FORKED, 12)
+    body = findings_body(history, "", {})
+    told = "1 forked process used the engine: what it did is not recorded"
+    assert body["rendered"] == f"{before['rendered']}\n\n{told}" and body["unseen"] == f"{before['unseen']}; {told}"
+
+
+def test_what_is_looked_for_is_told_as_a_question(recording):
+    history, heard = history_of(recording), []
+    with heard_by(lambda text, done, total: heard.append((text, done < total))):
+        findings_body(history, "", {})
+    assert ('"not implemented"?', True) in heard

@@ -476,3 +476,27 @@ def test_a_note_does_not_hide_the_line_of_keys(shown, size):
         assert screen.lines()[-1] == last
 
     drive(shown, script, size=size)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=str)
+def test_a_note_does_not_hide_the_line_that_is_typed_to_the_program(shown, size, is_first):
+    note = "a note of some lines " * 12
+
+    async def script(screen):
+        output = screen.app.output
+        if is_first:
+            screen.app.say(note)
+            await screen.settle()
+        await screen.press("i", *"typed")
+        if not is_first:
+            screen.app.say(note)
+        await screen.until(lambda: "a note of some lines" in screen.text)
+        line = output.typed_into.region
+        row = screen.lines()[line.y]
+        assert "typed" in row and "a note" not in row and "▌" not in row
+        await screen.press("escape")
+        await screen.until(lambda: "a note of some lines" in screen.text)
+        assert "▌" in screen.lines()[-2]  # where they always are
+
+    drive(shown, script, size=size)

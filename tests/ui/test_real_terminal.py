@@ -279,7 +279,7 @@ def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_p
     program = program_of(hub)
     ui = next(pid for pid, line in children(int(screen.fact("pane_pid"))).items() if "--on-orphan" in line)
     os.kill(ui, signal.SIGKILL)
-    screen.wait("this is your terminal again", gone=["Inspector"])
+    screen.wait("this is your terminal again; agdbg attach", gone=["Inspector"])
     assert [screen.fact(each) for each in ("alternate_on", "cursor_flag", "mouse_any_flag")] == ["0", "1", "0"]
     assert is_alive(hub) and is_alive(program)
     screen.enter('stty -g > after; echo re""stored')

@@ -14,7 +14,6 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
-from textual.widgets._toast import ToastRack
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor, kept_folds, later, messages
@@ -373,12 +372,6 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         if self._resizing is not None:
             self._resizing.ask()
 
-    def _raise_notes(self) -> None:
-        """Notes stand above the prompt and the line of keys."""
-        prompt = self.prompt.outer_size.height if self.prompt.has_class("-open") else 0
-        for rack in self.query(ToastRack):
-            rack.styles.margin = (0, 0, prompt + 1, 0)
-
     async def _tell_size(self) -> None:
         size = self.panes.terminal_size()
         if self.session is not None and self.session.view.alive and size != self._told_size:
@@ -389,6 +382,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
     def on_descendant_focus(self) -> None:
         """The tabs show where the focus is."""
         self.panes.show_tabs()
+        self.call_after_refresh(self._raise_notes)
 
     on_descendant_blur = on_descendant_focus
 

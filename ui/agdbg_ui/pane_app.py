@@ -13,6 +13,7 @@ from textual.app import App
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.widgets import Input
+from textual.widgets._toast import ToastRack
 
 from agdbg_ui.control import words_of
 from agdbg_ui.losing import GONE
@@ -117,6 +118,15 @@ class PaneApp(App[TuiResult]):
         self._notifications.clear()
         for note in kept:
             self._notifications.add(note)
+
+    def _raise_notes(self) -> None:
+        """Notes stand above the line of keys, and above the lines that are typed into."""
+        below = 1 + (self.prompt.outer_size.height if self.prompt.has_class("-open") else 0)
+        line = self.output.typed_into.region
+        if self.output.input_mode and line and 2 * line.y > self.size.height:  # else it is far above them
+            below = max(below, self.size.height - line.y)
+        for rack in self.query(ToastRack):
+            rack.styles.margin = (0, 0, below, 0)
 
     def action_help_quit(self) -> None:
         """ctrl+c: not what ends a debugger; it interrupts an expression of the person."""
@@ -342,6 +352,7 @@ class PaneApp(App[TuiResult]):
 
     @on(OutputPane.InputModeChanged)
     def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:
+        self.call_after_refresh(self._raise_notes)
         view = self.session.view if self.session is not None else None
         if message.active and (view is None or not view.alive or not view.output_kept):
             self.output.leave_input_mode()

@@ -17,7 +17,7 @@ RESTORE = (
     b"\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u"
     b"\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-TOLD = "\r\nagdbg: the terminal UI was killed; this is your terminal again\r\n"
+TOLD = "\r\nagdbg: the terminal UI was killed; this is your terminal again; agdbg attach joins a program that it has left\r\n"
 #: Numbers that are no control characters in front of those, as `termios.tcgetattr` has them.
 _NUMBERS = 6
 
