@@ -39,6 +39,7 @@ READS = {
     "optim/lbfgs.py run": "it goes by the loss and by products of gradients, as in PyTorch",
     "optim/adafactor.py _size": "it goes by the sizes of a parameter and of its step, as in PyTorch",
     "optim/elementwise.py at_least_zero": "a rate that is a tensor is checked when the optimizer is made, as in PyTorch",
+    "optim/elementwise.py not_negative": "as above",
     "optim/vocabulary.py number": "a rate that is a tensor is a number of every step, as in PyTorch",
     "optim/vocabulary.py rate": "as above, in its own precision",
     "optim/asgd.py prepare": "numbers of a state that was loaded lie beside their parameter, as in PyTorch",
@@ -69,7 +70,9 @@ ASKED = (
 )  # fmt: skip
 """Methods of tensors by which a person has a value."""
 
-SHOWING = ("conversions.py", "printing.py", "overrides.py", "arguments.py", "subclass.py", "nn/parameter.py")
+SHOWING = (
+    "conversions.py", "printing.py", "overrides.py", "arguments.py", "subclass.py", "nn/parameter.py", "ops/names_in_errors.py",
+)  # fmt: skip
 """Files whose functions a person calls to have a value; what they read is asked for where nothing else of the engine calls them."""
 
 _SHARED = "memory that NumPy's arrays share with tensors, which no device does"

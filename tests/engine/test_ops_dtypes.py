@@ -87,13 +87,7 @@ def test_two_tensors(name, torch):
 @pytest.mark.parametrize("name", TWO)
 def test_a_tensor_and_a_number(name, torch):
     cases = [c for c in WITH_NUMBERS if not (c[0][0] == "uint8" and c[1] == -1)]
-    cases = [c for c in cases if not (name in ("pow", "pow_") and c[0][0] == "bool" and c[1] is True)]
     compare(torch, name, TWO[name], cases, lambda case: name == "sub" and case[1] is True)
-
-
-def test_a_bool_to_the_power_of_a_bool_is_an_integer(torch):
-    assert (ag.tensor([True]) ** True).dtype == ag.int64
-    assert (torch.tensor([True]) ** True).dtype == torch.bool
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow"])

@@ -329,7 +329,6 @@ WITHOUT = {
     ("histogramdd", "out"): "the edges are a tuple of tensors",
     ("lu_unpack", "out"): "composed of other ops",
     ("native_batch_norm", "out"): "composed of other ops",
-    ("nn.functional.softplus", "out"): "nothing of nn.functional but the convolutions' kind has it",
     ("nonzero", "out"): "refused for some of the samples",
     ("linalg.ldl_factor", "device"): HOST_ONLY["ldl_factor_ex_raw"],
     ("linalg.ldl_factor_ex", "device"): HOST_ONLY["ldl_factor_ex_raw"],
