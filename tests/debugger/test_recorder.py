@@ -18,7 +18,8 @@ from agdbg.record.strings import StringTable
 from agdbg.record.writer import BATCH_RECORDS
 
 WORD = st.integers(0, 2**64 - 1)
-RECORD = st.tuples(*[WORD] * 8)
+RECORD = st.tuples(*[WORD] * 8).filter(lambda record: record[0] & 0xFF != Kind.CLOCK)
+"""Those of clocks are the recorder's own: others would be the heads of batches that nobody wrote."""
 
 
 def without_clocks(trace):
@@ -39,7 +40,7 @@ def test_every_record_is_read_back(tmp_path_factory, records):
     recorder.close()
     trace = Trace.open(recorder.path)
     own = [row for row in trace.records.tolist() if not is_clock_of_ours(row)]
-    assert own == [list(record) for record in records if not is_clock_of_ours(record)]
+    assert own == [list(record) for record in records]
 
 
 def test_records_in_halves_are_records():

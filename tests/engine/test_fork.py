@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from importlib import import_module
 
 import pytest
@@ -56,3 +57,28 @@ def test_a_thread_that_forks_while_it_adds_up_a_gradient_still_holds_the_lock_in
     with tensor._accumulating:
         lock = tensor._accumulating
         assert status_of_child(lambda: tensor._accumulating is lock and gradient() == [2.0, 4.0]) == 0
+
+
+def test_a_module_that_another_thread_was_importing_when_the_child_was_forked(tmp_path, monkeypatch):
+    (tmp_path / "slowly.py").write_text("import time\nbegan = True\ntime.sleep(0.3)\nended = True\n")
+    monkeypatch.setattr(ag, "__path__", [*ag.__path__, str(tmp_path)])
+    name = "agdbg_engine.slowly"
+    thread = threading.Thread(target=import_module, args=(name,))
+    thread.start()
+    try:
+        while not hasattr(sys.modules.get(name), "began"):
+            time.sleep(0.001)
+        assert status_of_child(lambda: import_module(name).ended) == 0
+    finally:
+        thread.join()
+        del sys.modules[name], ag.slowly
+
+
+def test_a_module_that_forks_while_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "forking.py").write_text("import os\npid = os.fork()\nif not pid: os._exit(0)\n")
+    monkeypatch.setattr(ag, "__path__", [*ag.__path__, str(tmp_path)])
+    try:
+        module = import_module("agdbg_engine.forking")
+        assert os.waitpid(module.pid, 0)[1] == 0
+    finally:
+        del sys.modules["agdbg_engine.forking"], ag.forking
