@@ -263,8 +263,7 @@ def check_rate(lr: Any) -> None:
 
 def check_rate_of(lr: Any) -> None:
     """As :func:`check_rate`, in the words of PyTorch's newer optimizers."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError("Tensor lr must be 1-element")
+    check_one(lr)
     if not 0.0 <= lr:  # noqa: SIM300 - as below
         raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
 
