@@ -23,6 +23,7 @@ from agdbg.engines.native_modules import ModuleSink
 from agdbg.engines.native_older import Older, next_of
 from agdbg.engines.native_runs import RunLog
 from agdbg.engines.native_sieve import sieve
+from agdbg.engines.native_standing import Standing
 from agdbg.engines.native_views import Regions, creation
 from agdbg.error_text import error_text
 from agdbg.events import (
@@ -130,6 +131,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         self.new_node = _node_ids
         self.older = Older(next_of(_node_count), self._born)
         self.ordinal = recorder.ordinal
+        self.standing = Standing(recorder.thread)
         self.sites: dict[int, dict[int, int]] = {}
         """Site ids by ``id(code)`` and ``lasti``; the recorder keeps the code objects alive."""
         self._writers: dict[type[Node], Callable[[Node, Tensor], None]] = {}
@@ -219,8 +221,10 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         self, thread: int, tag: int, running: int, order: int, start_ns: int, end_ns: int, outcome: int
     ) -> None:
         """Append the record of one run."""
-        began = self.recorder.start_ns
-        self.append(RAN_RECORD.pack(_RAN, thread, tag, running, order, start_ns - began, end_ns - start_ns, outcome))
+        began, took = self.recorder.start_ns, end_ns - start_ns
+        if thread in self.standing:
+            took -= self.standing.within(thread, start_ns, end_ns)
+        self.append(RAN_RECORD.pack(_RAN, thread, tag, running, order, start_ns - began, took, outcome))
 
     def log_of(self, bp: BackwardPass, nodes: Sequence[Node]) -> RunLog | None:
         try:

@@ -264,9 +264,10 @@ class Driver:
         if self.thread.handover is not None:
             self.thread.handover.end()
         try:
-            settle()
-            self.sink.recorder.flush()
-            command = self.agent.stop(scene, self.sink.ordinal.number)
+            with self.sink.standing.here():
+                settle()
+                self.sink.recorder.flush()
+                command = self.agent.stop(scene, self.sink.ordinal.number)
             self.agent.look()  # breakpoints on events that were set at the stop hold from here on
             return command
         except Exception as error:
@@ -290,7 +291,7 @@ class Driver:
         node = None if within is None else within.next_node()
         self.resume("next" if within is None or not within.is_inside else "in", within)
         if node is not None:
-            self.thread.handover = Handover(functions_of(node))
+            self.thread.handover = Handover(functions_of(node), self.sink.standing.here)
             self.thread.handover.begin()
 
     def resume(self, mode: str, within: "Walk | None", target: Target | None = None) -> None:

@@ -29,7 +29,7 @@ class HookSink(RareSink):
     def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int, facts: HookFacts) -> None:
         tag = 0 if node is None else self._tag(node)
         tensor = node.variable if facts.tensor is None and isinstance(node, AccumulateGrad) else facts.tensor
-        spent, shift = pack_duration(facts.ns)
+        spent, shift = pack_duration(self.standing.just_took(facts.ns))
         self.recorder.emit(
             head(Kind.HOOK, self.recorder.thread(), EDITED_IN_PLACE * facts.edited, _ACTIONS[what], shift),
             tag,

@@ -5,6 +5,7 @@ import inspect
 import pdb
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from types import CodeType, FrameType
 from typing import Any
 
@@ -46,10 +47,15 @@ def _code_of(function: Any) -> CodeType | None:
 
 
 class Handover:
-    """Waits in the running thread for one of some functions to be called, and enters pdb there; once."""
+    """Waits in the running thread for one of some functions to be called, and enters pdb there; once.
 
-    def __init__(self, codes: set[CodeType]) -> None:
-        self._codes = codes
+    Args:
+        codes: those of the functions.
+        standing: what the thread is in while it stands, at pdb's prompt.
+    """
+
+    def __init__(self, codes: set[CodeType], standing: Callable[[], AbstractContextManager[None]]) -> None:
+        self._codes, self._standing = codes, standing
 
     def begin(self) -> None:
         """Wait; the thread must have no other trace function."""
@@ -63,7 +69,7 @@ class Handover:
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event != "call" or frame.f_code not in self._codes:
             return None
-        debugger = _Pdb(frame)
+        debugger = _Pdb(frame, self._standing)
         debugger.reset()
         debugger.set_step()
         sys.settrace(debugger.trace_dispatch)
@@ -73,9 +79,14 @@ class Handover:
 class _Pdb(pdb.Pdb):
     """Leaves the program alone when the function returns, and when it is told to quit."""
 
-    def __init__(self, top: FrameType) -> None:
+    def __init__(self, top: FrameType, standing: Callable[[], AbstractContextManager[None]]) -> None:
         super().__init__(skip=_OURS, nosigint=True)
-        self._top = top
+        self._top, self._standing = top, standing
+
+    def cmdloop(self, intro: Any = None) -> None:
+        """Take commands."""
+        with self._standing():
+            super().cmdloop(intro)
 
     def dispatch_return(self, frame: FrameType, arg: Any) -> Any:
         found = super().dispatch_return(frame, arg)

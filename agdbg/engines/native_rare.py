@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from agdbg.engines.native_standing import Standing
 from agdbg.events import ONCE_DIFFERENTIABLE, FunctionCall, Kind, NeedsGrad, head, pack_pair
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
@@ -27,6 +28,7 @@ class RareSink(engine_events.Sink):
 
     recorder: Recorder
     new_node: Callable[[], int]
+    standing: Standing
 
     def __init__(self) -> None:
         super().__init__()

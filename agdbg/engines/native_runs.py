@@ -82,7 +82,7 @@ class RunLog(engine_events.RunLog):
             tags = [node.tag for node in nodes]
         except AttributeError:  # older than the recording
             tags = [sink.number(node) for node in nodes]
-        if len(nodes) > _FEW:
+        if len(nodes) > _FEW and not sink.standing.within(self._thread, times[0], times[-1]):
             sink.recorder.append_block(self._block(first, tags, times))
             sink.tick()
             return

@@ -21,7 +21,7 @@ class Run(TypedDict):
     """A run of a node; ``name`` is that of a leaf, ``record`` is for ``agdbg/goto``.
 
     ``gradient`` is the norm of what arrived, null where that was not recorded, and ``hooks`` how many calls of hooks it made,
-    which took ``hooksNs`` of its duration, null where that is not known.
+    which took ``hooksNs`` of its duration, null where that is not known. The time at stops is in no duration.
     """
 
     node: int

@@ -43,7 +43,7 @@ TABLES = (
         outcome text ok, error or unfinished
         planned integer nodes that were to run
         started_ns integer since the trace began
-        finished_ns integer since the trace began
+        finished_ns integer since the trace began; time at stops is in it
         thread integer the thread
         row integer its record
         """,
@@ -66,7 +66,7 @@ TABLES = (
         pass integer the pass
         place integer place in the pass, from 0
         start_ns integer since the trace began
-        duration_ns integer how long it took
+        duration_ns integer how long it took, time at stops left out
         outcome text ok, error or skipped
         row integer its record
         """,
