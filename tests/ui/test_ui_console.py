@@ -151,6 +151,51 @@ def test_the_words_of_a_key_do_what_the_key_does(shown):
     drive(shown, script)
 
 
+def test_the_line_stays_for_the_next_command_of_a_key(shown):
+    async def script(screen):
+        await screen.stop(9)
+        await screen.at_once("colon", *"next", "enter", *"next", "enter")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 7)
+        assert len(screen.hub.asked("next")) == 2
+        assert screen.app.focused is prompt(screen).line
+        assert (prompt(screen).line.value, prompt(screen).answered) == ("", "next: run the next node")
+        await screen.press("escape")
+        assert screen.app.focused is screen.app.lanes
+
+    drive(shown, script)
+
+
+def test_a_command_that_leads_to_a_pane_leaves_the_line_unless_more_is_typed(shown):
+    async def script(screen):
+        await screen.stop(9)
+        await screen.at_once("colon", *"view events", "enter", *"next", "enter", *"view output", "enter", *"nxt")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 8)
+        assert len(screen.app.screen_stack) == 1
+        assert (screen.app.focused, prompt(screen).line.value) == (prompt(screen).line, "nxt")
+        await screen.press("escape")
+        assert screen.app.focused is screen.app.output.typed_into
+        await say(screen, "view events")
+        assert screen.app.focused is screen.app.panes.events
+
+    drive(shown, script)
+
+
+def test_what_is_typed_behind_the_words_of_a_key_is_no_key(shown):
+    async def script(screen):
+        await screen.stop(9)
+        for command in sorted({*key_commands()} - {"edit"}, key="quit".__eq__):
+            await screen.at_once("colon", *command, "enter", *"xqn")
+            assert (command, prompt(screen).line.value) == (command, "xqn")
+            assert len(screen.app.screen_stack) <= 2
+            while len(screen.app.screen_stack) > 1:
+                await screen.press("escape")
+            await screen.press("escape")
+            assert not prompt(screen).has_class("-open")
+        assert len(screen.hub.asked("next")) == 1  # of the command that is called so
+
+    drive(shown, script)
+
+
 def test_escape_leaves_a_command_that_waits(shown):
     async def script(screen):
         await screen.stop(6)

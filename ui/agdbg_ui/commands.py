@@ -47,6 +47,11 @@ def key_commands() -> dict[str, Key]:
     return {key.command: key for key in (*KEYS, *WITHOUT_KEY) if key.command}
 
 
+def told_of(action: str) -> str:
+    """What the help says of the key with that action."""
+    return next((key.help for key in key_commands().values() if key.action == action), "")
+
+
 def meaning(line: str) -> tuple[Kind, str]:
     """What a line is, and what is to be done: the action of a key, the command, the expression, or what is wrong with it.
 

@@ -369,7 +369,7 @@ class PaneApp(App[TuiResult]):
 
     @on(Prompt.Entered)
     def _on_entered(self, message: Prompt.Entered) -> None:
-        self._try(self.prompts.entered(message.kind, message.text))
+        self._try(self.prompts.entered(message.kind, message.text, message.number))
 
     @on(Prompt.Arrow)
     def _on_arrow(self, message: Prompt.Arrow) -> None:

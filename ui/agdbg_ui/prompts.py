@@ -1,10 +1,11 @@
 """What is done with a line that was typed at the prompt."""
 
+import re
 from typing import TYPE_CHECKING
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui.commands import common, completions, meaning, nearest_command
+from agdbg_ui.commands import common, completions, meaning, nearest_command, told_of
 from agdbg_ui.evaluations import HOW, result_words
 from agdbg_ui.losing import GONE
 from agdbg_ui.matching import matches_something
@@ -24,6 +25,9 @@ HINTS = {
 EVALUATING = f"evaluating … ({HOW})"
 #: Behind all rows: a search for what is before the first one begins at the end.
 _END = 1 << 40
+_ASKS = re.compile(r"prompt\('(\w+)'\)")
+#: What gives the keys to another pane; what opens a page or a list has them above the line, until that is closed.
+_LEADS = ("pane(", "turn_graph", "app.focus_next", "type_in")
 _NO_STOP = "the program must be stopped for that"
 
 
@@ -39,12 +43,13 @@ class Prompts:
         return self._app.prompt
 
     def open(self, kind: str, text: str = "") -> None:
-        """Ask for a line of a kind: find, console, break; `text` is there to begin with."""
+        """Ask for a line of a kind: find, console, break; `text` is there to begin with, and was typed so far."""
+        typed, row = text, self._app.lanes.selected
         if kind == "find":
             text = text or self._widget.last("find")
-        if kind == "break" and (row := self._app.lanes.selected) is not None:
-            text = row["op"]
-        self._widget.open(kind, LABELS[kind], text, HINTS[kind])
+        if kind == "break" and row is not None:
+            text = text or row["op"]
+        self._widget.open(kind, LABELS[kind], text, HINTS[kind], selected=not typed)
         if kind == "break" and self._app.session is not None and (there := self._app.session.breakpoints.all):
             self._widget.answer(f"breakpoints: {', '.join(there)}")
         if kind == "console" and self._app.session is not None and self._app.session.evaluations.is_any:
@@ -55,13 +60,13 @@ class Prompts:
         self._gradient = name
         self._widget.open("set", f"gradient {name} =", "", HINTS["set"])
 
-    async def entered(self, kind: str, text: str) -> None:
-        """Do what was asked for; a refusal is shown at the prompt, with the line to mend."""
+    async def entered(self, kind: str, text: str, number: int) -> None:
+        """Do what was asked for by the `number`-th line; a refusal is shown at the prompt, with the line to mend."""
         try:
             if kind == "find":
                 await self.find(text, closes=True)
             elif kind == "console":
-                await self._command(text)
+                await self._command(text, number)
             elif kind == "break":
                 await self._break(text)
             elif kind == "set":
@@ -106,7 +111,7 @@ class Prompts:
         else:
             self._widget.answer(said)
 
-    async def _command(self, text: str) -> None:
+    async def _command(self, text: str, number: int) -> None:
         """What a line at the console is: the action of a key, a command, or Python."""
         kind, what = meaning(text)
         if kind == "python":
@@ -117,10 +122,8 @@ class Prompts:
         elif kind == "bad":
             raise InputError(what)
         elif kind == "key":
-            if not what.startswith("prompt("):
-                self._widget.close()
             self._app.panes.transcript.add(text, "")
-            await self._app.run_action(what)
+            await self._key(text, what, number)
         elif self._app.commander is None:
             self._widget.answer(_NO_STOP)
         else:
@@ -129,6 +132,21 @@ class Prompts:
             self.tell(said or "done", text)
             if ends:
                 await self._app.action_quit()
+
+    async def _key(self, text: str, action: str, number: int) -> None:
+        """Do what a key does. The line stays, unless the keys are to be for another place and nothing more was typed by then:
+        the rest of what was meant for the line would be keys.
+        """
+        widget = self._widget
+        if (asked := _ASKS.match(action)) is not None:
+            self.open(asked[1], widget.line.value if await widget.goes_on(number) else "")
+            return
+        if action.startswith(_LEADS) and not await widget.goes_on(number):
+            widget.close()
+        elif widget.asks_for("console"):
+            widget.answer(f"{text}: {told_of(action)}")
+        await self._app.run_action(action)
+        widget.take_keys()
 
     def tell(self, said: str, line: str, bad: bool = False) -> None:
         """What came of a line: in the transcript, and where the person looks."""

@@ -16,6 +16,7 @@ from agdbg.errors import InputError
 from agdbg_ui.backend import FAILURES
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import reason_of, safe
+from agdbg_ui.widgets.typed_line import TypedLine
 from agdbg_ui.work import Work
 
 #: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
@@ -58,7 +59,7 @@ class ExportScreen(Modal[str | None]):
             yield Label(
                 "Write the graph to (.svg, .dot, .json, .txt; .sqlite: all tables)", classes="heading", markup=False
             )
-            line = Input(self._name, compact=True)  # selected: what is typed replaces the name, and End keeps it
+            line = TypedLine(self._name, compact=True)  # selected: what is typed replaces the name, and End keeps it
             line.cursor_blink = False
             yield line
             yield Static("", markup=False, id="export-said")

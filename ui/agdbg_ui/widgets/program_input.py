@@ -5,22 +5,17 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Input
+
+from agdbg_ui.widgets.typed_line import TypedLine, make_compact
 
 _HISTORY = 1000
-
-
-def make_compact(line: Input) -> None:
-    """Take the borders of a line that is not mounted yet; by its argument for that Textual would look for its styles at once."""
-    line.set_reactive(Input.compact, True)
-    line.add_class("-textual-compact", update=False)
 
 
 #: The character for which a terminal interrupts the program.
 INTERRUPT = "\x03"
 
 
-class ProgramInput(Input):
+class ProgramInput(TypedLine):
     """Sends what is typed, as a terminal would: whole lines, an interrupt, an end of file.
 
     Args:

@@ -1,5 +1,6 @@
 """A line to type into above the keys: search, evaluate, break on a name, set a gradient."""
 
+import asyncio
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -11,10 +12,24 @@ from textual.message import Message
 from textual.widgets import Input, Label, Static
 
 from agdbg_ui.text import expand, safe
-from agdbg_ui.widgets.program_input import make_compact
+from agdbg_ui.widgets.typed_line import TypedLine, make_compact
 
 _ANSWER_LINES = 8
 _ANSWER_CHARACTERS = 4000
+
+
+class PromptLine(TypedLine):
+    """Where one types; Enter calls `take` at once, before the next key is taken."""
+
+    def __init__(self, take: Callable[[str], object]) -> None:
+        super().__init__(select_on_focus=True)
+        make_compact(self)
+        self.cursor_blink = False
+        self._take = take
+
+    async def action_submit(self) -> None:
+        """The line is entered."""
+        self._take(self.value)
 
 
 class Prompt(Vertical):
@@ -27,6 +42,7 @@ class Prompt(Vertical):
     Attributes:
         kind: of the line that is asked for, or was last.
         opened: how often it was opened: an answer may come when it is open anew.
+        entered: how many lines were entered.
         on_close: called when it is gone, to give the keys to another widget.
 
     | Key | Does |
@@ -61,11 +77,11 @@ class Prompt(Vertical):
     ]
 
     class Entered(Message):
-        """A line was entered."""
+        """A line was entered, the `number`-th of all."""
 
-        def __init__(self, kind: str, text: str) -> None:
+        def __init__(self, kind: str, text: str, number: int) -> None:
             super().__init__()
-            self.kind, self.text = kind, text
+            self.kind, self.text, self.number = kind, text, number
 
     class Arrow(Message):
         """Up or down in a search: by is -1 or 1."""
@@ -85,7 +101,7 @@ class Prompt(Vertical):
         super().__init__(id=id)
         self.kind = ""
         self._history: dict[str, list[str]] = {}
-        self._at = self.opened = 0
+        self._at = self.opened = self.entered = 0
         self.on_close: Callable[[], object] = lambda: None
 
     def compose(self) -> ComposeResult:
@@ -93,18 +109,19 @@ class Prompt(Vertical):
         yield Static("", markup=False)
         with Horizontal():
             yield Label("", markup=False)
-            line = Input(select_on_focus=True)
-            make_compact(line)
-            line.cursor_blink = False
-            yield line
+            yield PromptLine(self._enter)
 
     @property
     def line(self) -> Input:
         """Where one types."""
         return self.query_one(Input)
 
-    def open(self, kind: str, label: str, text: str = "", hint: str = "") -> None:
-        """Ask for a line; `text` is there to begin with, `hint` while there is none."""
+    def open(self, kind: str, label: str, text: str = "", hint: str = "", selected: bool = True) -> None:
+        """Ask for a line; `text` is there to begin with, `hint` while there is none.
+
+        What is there is `selected`, so that typing replaces it, or is gone on with, as in the console always.
+        """
+        selected = selected and kind != "console"
         self.kind = kind
         self.opened += 1
         self.query_one(Label).update(Text(safe(label)))
@@ -113,10 +130,10 @@ class Prompt(Vertical):
         self.line.value = text
         self.answer("")
         self.add_class("-open")
-        self.line.select_on_focus = kind != "console"  # what is there to begin with is gone on with
+        self.line.select_on_focus = selected
         self.screen.set_focus(self.line)  # now: the next key may be there already
         self.line.cursor_position = len(text)
-        if kind != "console":
+        if selected:
             self.line.select_all()
 
     def last(self, kind: str) -> str:
@@ -135,6 +152,18 @@ class Prompt(Vertical):
     def asks_for(self, kind: str) -> bool:
         """Whether it is open for a line of that kind."""
         return self.kind == kind and self.has_class("-open")
+
+    async def goes_on(self, number: int) -> bool:
+        """Whether something was typed behind the line with that number, also what is on its way while this is asked."""
+        typed = asyncio.Event()
+        self.line.call_later(typed.set)  # behind the keys that it was given already
+        await typed.wait()
+        return self.entered > number or bool(self.line.value)
+
+    def take_keys(self) -> None:
+        """What is typed is for the line again."""
+        if self.has_class("-open") and self.screen.is_current:
+            self.screen.set_focus(self.line)
 
     @property
     def answered(self) -> str:
@@ -164,15 +193,15 @@ class Prompt(Vertical):
         """Go away."""
         self.close()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def _enter(self, text: str) -> None:
         """Pass on a line and remember it."""
-        event.stop()
-        if event.value.strip():
+        if text.strip():
             lines = self._history.setdefault(self.kind, [])
-            if lines[-1:] != [event.value]:
-                lines.append(event.value)
+            if lines[-1:] != [text]:
+                lines.append(text)
             self._at = len(lines)
-            self.post_message(self.Entered(self.kind, event.value))
+            self.entered += 1
+            self.post_message(self.Entered(self.kind, text, self.entered))
             self._make_ready()
 
     def _make_ready(self) -> None:
