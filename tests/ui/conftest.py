@@ -64,6 +64,7 @@ def nobody_looks(request, monkeypatch):
 def colourful_terminal(monkeypatch):
     """Whatever terminal the tests run on, the app is shown on one that has all colours."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("TMUX", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
 

@@ -399,11 +399,12 @@ def test_a_key_right_behind_escape_is_a_key_of_its_own(terminal):
     screen.wait("colours: light")
 
 
-def test_what_is_copied_reaches_the_terminal(terminal, tmp_path):
-    """By OSC 52, which tmux keeps as a buffer where it is let."""
+@pytest.mark.parametrize(("clipboard", "how"), [("external", ""), ("on", "env -u TMUX ")], ids=["in-tmux", "by-osc-52"])
+def test_what_is_copied_reaches_the_terminal(terminal, tmp_path, clipboard, how):
+    """Into tmux's buffer by tmux itself, as it takes OSC 52 from programs only where that is switched on."""
     screen = terminal()
-    screen._call("set-option", "-g", "set-clipboard", "on")
-    screen.enter(f"{AGDBG} run --trace traced train.py")
+    screen._call("set-option", "-g", "set-clipboard", clipboard)
+    screen.enter(f"{how}{AGDBG} run --trace traced train.py")
     screen.wait("stopped before SumBackward0", "Gradients in")
     screen.keys("y")
     screen.wait("copied:")

@@ -143,7 +143,25 @@ def test_what_the_cursor_is_on_is_copied(shown):
         await screen.press("2", "y")
         assert screen.app.clipboard == "loss = (error * error).mean() + 0.01 * (hidden * hidden).mean()"
         await screen.press("1", "y")
-        assert screen.app.clipboard.startswith("▾ Gradients in")
+        assert screen.app.clipboard == "Gradients in  1"
+        await screen.press("down", "y")
+        assert screen.app.clipboard == "input 0  float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6"
+        await screen.press("6", "y")
+        assert screen.app.clipboard.startswith("1  AddBackward0  1")
+        assert "█" not in screen.app.clipboard
+
+    drive(shown, script)
+
+
+def test_where_tmux_cannot_be_started_the_way_out_is_told(shown, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMUX", f"{tmp_path}/default,1,0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("y")
+        await screen.until(lambda: "set -s set-clipboard on" in screen.text)
+        assert screen.app.clipboard == "/srv/train.py:10"
 
     drive(shown, script)
 

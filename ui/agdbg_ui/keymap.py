@@ -97,7 +97,7 @@ _ROWS = {
     ),
     DO: (
         ("i", "type_in", "type", "type into the program (input, pdb); Esc leaves"),
-        ("y", "copy", "copy", "copy what the cursor is on (OSC 52, through ssh and tmux as well)"),
+        ("y", "copy", "copy", "copy what the cursor is on: by OSC 52, also through ssh, and by tmux"),
         ("T", "next_theme", "colours", "other colours: dark, light, high contrast, for the colour-blind, 16 colours"),
         ("ctrl+e", "edit", "edit", "$EDITOR at the line of the source pane"),
         ("ctrl+p", "command_palette", "palette", "all that the keys do, to search in"),

@@ -16,6 +16,7 @@ from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
 from agdbg_ui.control import words_of
+from agdbg_ui.copying import is_in_tmux, to_tmux
 from agdbg_ui.losing import GONE
 from agdbg_ui.panes import Panes
 from agdbg_ui.prompts import Prompts
@@ -102,11 +103,22 @@ class PaneApp(App[TuiResult]):
         return priority and not is_text and await super()._check_bindings(key)
 
     def action_copy(self) -> None:
-        """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
-        text = self.panes.text_at_cursor()
-        if text:
+        """Put what the cursor is on onto the clipboard of the terminal, by OSC 52 or by tmux."""
+        if not (text := self.panes.text_at_cursor()):
+            self.say("there is nothing to copy here")
+        elif is_in_tmux():
+            self._try(self._copy_in_tmux(text))
+        else:
             self.copy_to_clipboard(text)
-        self.say(f"copied: {text}" if text else "there is nothing to copy here")
+            self.say(f"copied: {text}")
+
+    async def _copy_in_tmux(self, text: str) -> None:
+        if await to_tmux(text):
+            self._clipboard = text
+            self.say(f"copied: {text}")
+        else:
+            self.copy_to_clipboard(text)
+            self.say(f"copied, as far as tmux takes it (set -s set-clipboard on): {text}")
 
     def say(self, text: str, severity: Any = "information") -> None:
         """A short note that goes away by itself."""

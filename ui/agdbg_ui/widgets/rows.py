@@ -11,6 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
+from agdbg_ui.copying import plain
 from agdbg_ui.text import Pieces, safe, wrap_phrases
 from agdbg_ui.themes import ASIDE, CURSOR, CURSOR_BLURRED
 from agdbg_ui.widgets.painting import paint
@@ -108,8 +109,8 @@ class Rows(ScrollView, can_focus=True):
         self._show_from(0)
 
     def row_text(self, index: int) -> str:
-        """What a row says, however wide the pane is."""
-        return "".join(text for text, _ in self.row(index, 1000)).strip()
+        """What a row says, however wide the pane is, without what is only drawn."""
+        return plain("".join(text for text, _ in self.row(index, 1000)))
 
     def middle(self, index: int) -> None:
         """Scroll so that a row is in the middle."""

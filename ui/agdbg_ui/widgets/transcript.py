@@ -48,6 +48,10 @@ class Transcript(Rows):
         """A line."""
         return [self._lines[index]]
 
+    def row_text(self, index: int) -> str:
+        """A line as it was said."""
+        return self._lines[index][0].strip()
+
     def on_resize(self) -> None:
         """Wrap anew."""
         if self.inner_width != self._wrapped_to:
