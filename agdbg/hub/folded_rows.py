@@ -114,7 +114,7 @@ class FoldedRows:
     # ----- names -----
 
     def _title(self, item: Item) -> str:
-        """The module with its class, or how often what repeats itself: by the module that has built most of that."""
+        """The module with its class, or how often what repeats itself: by the module, or modules, that have built most of that."""
         first = self._module(item.start, item.depth)
         if not item.times:
             return first
@@ -122,11 +122,27 @@ class FoldedRows:
         mine = self._calls.at_depth(item.depth)[item.start : item.start + length]
         within = int(np.count_nonzero(mine == mine[0])) if first else 0
         if 2 * within > length:
-            first += "" if within == length else ", \N{HORIZONTAL ELLIPSIS}"
+            more = "" if within == length else ", \N{HORIZONTAL ELLIPSIS}"
+            if names := self._range(item, length):
+                return names + more
+            first += more
         else:
             node = self._history.live.node(self._history.node_at(item.start))
             first = node.op.name if length == 1 and node is not None else counted(length, "node")
         return f"{item.times:,} \N{MULTIPLICATION SIGN} {first}"
+
+    def _range(self, item: Item, length: int) -> str:
+        """``blocks.0 to blocks.3 (Block)`` where each repeat is of another module; "" where they are calls of one."""
+        told = [self._module(row, item.depth) for row in (item.start, item.end - length)]
+        if told[0] == told[1] or not all(told):
+            return ""
+        rows = range(item.start, item.end, length)
+        looked_at = [rows[at] for at in np.linspace(0, item.times - 1, min(item.times, LOOKED_AT)).astype(int).tolist()]
+        several = len({self._module(row, item.depth) for row in looked_at})
+        (first, last), classes = zip(*(each.partition(" (")[::2] for each in told), strict=True)
+        kind = f" ({classes[0]}" if classes[0] == classes[1] else ""
+        calls = "" if several == len(looked_at) else f"{item.times:,} calls, "
+        return f"{calls}{first} to {last}{kind}"
 
     def _module(self, row: int, depth: int) -> str:
         call = int(self._calls.at_depth(depth)[row])

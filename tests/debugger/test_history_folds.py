@@ -119,6 +119,29 @@ def test_repeats_of_single_nodes_and_of_several(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("calls", "title"),
+    [
+        ((0, 1, 2, 3), "0 to 3 (Sequential)"),
+        ((1, 1, 1, 1), "4 \N{MULTIPLICATION SIGN} 1 (Sequential)"),
+        ((0, 1, 2, 0, 1, 2), "6 calls, 0 to 2 (Sequential)"),
+    ],
+)
+def test_repeats_of_several_modules_name_the_first_and_the_last(tmp_path, calls, title):
+    class Net(nn.Sequential):
+        def forward(self, x):
+            for at in calls:
+                x = self[at](x)
+            return x
+
+    with agdbg.record(tmp_path / "trace"):
+        net = Net(*(nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(4)))
+        net(ag.ones(2, 3))
+    history = History(tmp_path / "trace")
+    (whole,) = seen(history, history.folded.moved(Folding(1), 0, "unfold"))
+    assert (whole["op"], whole["times"]) == (title, len(calls))
+
+
 def test_a_depth_beyond_the_deepest_is_the_deepest(history):
     assert history.folded.deepest == 3
     assert history.folded.moved(Folding(9), 0, "keep") == Folding(3)

@@ -49,6 +49,32 @@ def test_modules_fold_and_lead_to_their_nodes(shown):
     drive(shown, script)
 
 
+def test_the_keys_of_folds_act_on_what_is_shown(shown):
+    async def script(screen):
+        await tree(screen)
+        shows = screen.app.panes.tree
+        rows = shows.row_count
+        await screen.press("{")
+        assert shows.row_count < rows
+        assert notes(screen) == ["modules folded at depth 1 of 1"]
+        await screen.press("}")
+        assert shows.row_count == rows
+        assert notes(screen)[-1] == "all modules are unfolded"
+        await screen.press("home", "down", "[")
+        assert shows.row_count == rows - 2
+        await screen.press("]")
+        assert shows.row_count == rows
+        await screen.press("]")
+        assert notes(screen)[-1] == "there is nothing to unfold here"
+        await screen.press(">", "<")
+        assert shows.row_count == rows
+        await screen.press("0", "colon", *"view boxes", "enter", "{")
+        assert notes(screen)[-1].startswith("boxes are not folded")
+        assert screen.hub.asked("agdbg/fold") == []
+
+    drive(shown, script)
+
+
 def test_jumps_along_edges(shown):
     async def script(screen):
         await screen.stop(6)

@@ -251,8 +251,11 @@ class PaneApp(App[TuiResult]):
         self.action_fold(message.how)
 
     def action_fold(self, how: str) -> None:
-        """Fold or unfold rows of the graph."""
-        if self._folding is not None:
+        """Fold or unfold rows of the graph, or modules where it is shown by those."""
+        if (said := self.panes.fold(how)) is not None:
+            if said:
+                self.say(said)
+        elif self._folding is not None:
             self._try(self._folding.move(how))
 
     @on(EventsPane.Wanted)

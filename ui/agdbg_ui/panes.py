@@ -257,6 +257,12 @@ class Panes:
         ways = list(self._graphs)
         self.focus(ways[(ways.index(self._graph) + 1) % len(ways)])
 
+    def fold(self, how: str) -> str | None:
+        """Fold or unfold what the graph is shown as, and say what is to be said of it; None: rows, which are the hub's to fold."""
+        if self._graph == "tree":
+            return self.tree.fold(how)
+        return None if self._graph == "lanes" else "boxes are not folded: Space draws by modules, v shows other ways"
+
     def zoom(self) -> None:
         """Let the pane with the focus have all the room, or give the others theirs back."""
         self.is_zoomed = not self.is_zoomed

@@ -43,6 +43,7 @@ class TreeView(Rows):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, header=1)
         self._folded: set[str] = set()
+        self._depth = 0  # at which all were folded last; 0: none were
         self._begin()
 
     def _begin(self) -> None:
@@ -142,11 +143,29 @@ class TreeView(Rows):
             self._folded.discard(path)
             self._rebuild(path)
 
+    def fold(self, how: str) -> str:
+        """What a key of folds does (`agdbg_ui.folding`), to modules: what is to be said of it, or ""."""
+        depths = {str(each["path"]): int(each["depth"]) for each in self._all if self._has_inside(each)}
+        if not depths:
+            return "there is nothing to fold yet"
+        if how in ("fold", "unfold"):
+            before = set(self._folded)
+            self.action_fold() if how == "fold" else self.action_unfold()
+            return "" if self._folded != before else f"there is nothing to {how} here"
+        deepest = max(*depths.values(), 1)
+        wanted = {"all": 1, "none": 0, "wider": self._depth - 1, "deeper": self._depth + 1}[how]
+        self._depth = min(max(wanted, 0), deepest)
+        self._folded = {path for path, depth in depths.items() if 0 < self._depth <= depth}
+        self._rebuild()
+        return f"modules folded at depth {self._depth} of {deepest}" if self._depth else "all modules are unfolded"
+
     def _has_inside(self, branch: Branch) -> bool:
         return branch["path"] in self._around
 
     def _rebuild(self, here: str | None = None) -> None:
         here = here if here is not None else str(self._shown[self.cursor]["path"]) if self._shown else ""
+        while any(_is_inside(here, path) for path in self._folded):
+            here = here.rpartition(".")[0]
         self._shown = [
             each for each in self._all if not any(_is_inside(str(each["path"]), path) for path in self._folded)
         ]
