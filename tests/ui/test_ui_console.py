@@ -110,6 +110,29 @@ def test_a_command_answers_above_the_line_and_in_the_console_pane(shown):
     drive(shown, script)
 
 
+def test_a_long_answer_is_wrapped_at_words_and_scrolls(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "help")
+        first, *_, last = prompt(screen).answered.split("\n")
+        assert last.startswith("… ") and last.endswith(" more lines; PgUp PgDn scroll, 8 has all that was said")
+        assert last in screen.text
+        seen = []
+        while "… the end" not in prompt(screen).answered:
+            seen += prompt(screen).answered.split("\n")[:-1]
+            await screen.press("pagedown")
+        seen += prompt(screen).answered.split("\n")[:-1]
+        assert "  help       List all commands, or say how one is written and what it does" in seen
+        assert all(line.startswith("  ") for line in seen if not line.endswith(":") and line != seen[-1])
+        await screen.press(*["pageup"] * len(seen))
+        assert prompt(screen).answered.split("\n")[0] == first
+        await screen.press("escape", "8")
+        words = [line.split() for line in screen.app.panes.transcript.lines]
+        assert [word for line, _ in screen.app.panes.transcript._lines for word in line.split()] == sum(words, [])
+
+    drive(shown, script)
+
+
 def test_what_cannot_be_done_is_said_and_the_line_stays_open(shown):
     async def script(screen):
         await screen.stop(6)

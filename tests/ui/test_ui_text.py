@@ -18,6 +18,7 @@ from agdbg_ui.text import (
     shorten_start,
     width_of,
     wrap,
+    wrap_hanging,
     wrap_phrases,
 )
 from agdbg_ui.themes import ALERT, FAINT, lifted
@@ -154,3 +155,17 @@ def test_grey_text_is_lifted_on_a_coloured_line_and_nothing_else_is():
     assert lifted("italic $foreground 90%") == "italic $foreground 100%"
     assert lifted(ALERT) == ALERT
     assert lifted("") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("short", ["short"]),
+        ("  next   run the next node of it", ["  next   run the next", "         node of it"]),
+        ("    all that is said of it here", ["    all that is said of", "    it here"]),
+        ("a_name_that_leaves_nothing  of the row", ["a_name_that_leaves_nothin", "g  of the row"]),
+        ("", [""]),
+    ],
+)
+def test_what_is_wrapped_hangs_below_what_the_first_line_says(text, lines):
+    assert wrap_hanging(text, 25) == lines

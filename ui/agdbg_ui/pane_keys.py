@@ -63,6 +63,7 @@ IN_PANES: dict[str, tuple[tuple[str, str], ...]] = {
     "a line to type into": (
         ("↑ ↓", "earlier and later lines; in a search the match before and after"),
         ("Tab", "completes a command"),
+        ("PgUp PgDn", "scroll an answer that is too long to be shown at once"),
         ("Esc", "closes it; a command that waits for the program is no longer waited for"),
     ),
     "the errors to stop at": (

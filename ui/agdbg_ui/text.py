@@ -3,6 +3,7 @@
 Cells are counted as Textual counts them (wide characters take two, combining ones none), so that columns line up.
 """
 
+import re
 from collections.abc import Iterable
 
 from rich.cells import cell_len, chop_cells
@@ -20,6 +21,8 @@ _UNSTEADY = {
     **dict.fromkeys([*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400), *range(0xE0100, 0xE01F0)]),
     **dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), "\N{REPLACEMENT CHARACTER}"),
 }
+
+_BEHIND_NAME, _INDENT = re.compile(r" *[!-~]+ {2,}(?=\S)"), re.compile(r" *")
 
 #: Text and the style it is shown in, in the words of Textual's styles ("bold $text-error"); "" is the pane's own.
 Piece = tuple[str, str]
@@ -154,6 +157,19 @@ def wrap_phrases(text: str, first: int, other: int) -> list[str]:
             room = max(other, 1)
             lines += wrap(word, room)
     return lines
+
+
+def wrap_hanging(text: str, width: int) -> list[str]:
+    """Safe text as lines of at most `width` cells, broken as by `wrap_phrases`; what follows stands below what the first says
+    behind its indent, or behind a name with two blanks after it.
+    """
+    if cells(text) <= width:
+        return [text]
+    behind = next((each.end() for each in (_BEHIND_NAME.match(text), _INDENT.match(text)) if each), 0)
+    behind = behind if 2 * behind <= width else 0
+    lines = wrap_phrases(text[behind:], width - behind, width - behind)
+    first, *others = lines[not lines[0] :]  # what is longer than a line leaves that before it empty
+    return [text[:behind] + first, *(" " * behind + line for line in others)]
 
 
 def width_of(pieces: Iterable[Piece]) -> int:

@@ -11,11 +11,12 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Label, Static
 
-from agdbg_ui.text import expand, safe
+from agdbg.counted import counted
+from agdbg_ui.text import expand, safe, wrap_hanging
 from agdbg_ui.widgets.typed_line import TypedLine, make_compact
 
 _ANSWER_LINES = 8
-_ANSWER_CHARACTERS = 4000
+_ANSWER_CHARACTERS = 20_000
 
 
 class PromptLine(TypedLine):
@@ -50,6 +51,7 @@ class Prompt(Vertical):
     | enter | `Prompt.Entered` |
     | up, down | `Prompt.Arrow` in a search; else earlier and later lines |
     | tab | completes a command |
+    | page up, page down | scroll a long answer |
     | escape | closes |
     """
 
@@ -73,6 +75,8 @@ class Prompt(Vertical):
         Binding("escape", "close", "Close", show=False),
         Binding("up", "arrow(-1)", "Before", show=False),
         Binding("down", "arrow(1)", "After", show=False),
+        Binding("pageup", "scroll(-1)", "Scroll up", show=False),
+        Binding("pagedown", "scroll(1)", "Scroll down", show=False),
         Binding("tab", "complete", "Complete", show=False),
     ]
 
@@ -101,7 +105,8 @@ class Prompt(Vertical):
         super().__init__(id=id)
         self.kind = ""
         self._history: dict[str, list[str]] = {}
-        self._at = self.opened = self.entered = 0
+        self._at = self.opened = self.entered = self._answer_from = 0
+        self._answer: list[str] = [""]
         self.on_close: Callable[[], object] = lambda: None
 
     def compose(self) -> ComposeResult:
@@ -142,12 +147,29 @@ class Prompt(Vertical):
 
     def answer(self, text: str, bad: bool = False) -> None:
         """Show what came of it; "" shows nothing."""
-        lines = [safe(line) for line in expand(text[:_ANSWER_CHARACTERS]).split("\n")]
+        self._answer, self._answer_from = [safe(line) for line in expand(text[:_ANSWER_CHARACTERS]).split("\n")], 0
+        self.query_one(Static).set_class(bool(text), "-shown").set_class(bad, "-bad")
+        self._show_answer()
+
+    def _show_answer(self) -> None:
+        """The answer, or so much of it as there are lines for, and how one sees the rest."""
+        width = max(self.app.size.width - 2, 20)
+        lines = [part for line in self._answer for part in wrap_hanging(line, width)]
         if len(lines) > _ANSWER_LINES:
-            lines = [*lines[: _ANSWER_LINES - 1], f"… {len(lines) - _ANSWER_LINES + 1} more lines"]
-        static = self.query_one(Static)
-        static.set_class(bool(text), "-shown").set_class(bad, "-bad")
-        static.update(Text("\n".join(lines)))
+            room = _ANSWER_LINES - 1
+            self._answer_from = start = max(min(self._answer_from, len(lines) - room), 0)
+            more = counted(len(lines) - start - room, "more line") if start + room < len(lines) else "the end"
+            lines = [*lines[start : start + room], f"… {more}; PgUp PgDn scroll, 8 has all that was said"]
+        self.query_one(Static).update(Text("\n".join(lines)))
+
+    def on_resize(self) -> None:
+        """Wrap anew."""
+        self._show_answer()
+
+    def action_scroll(self, by: int) -> None:
+        """More of a long answer."""
+        self._answer_from += by * (_ANSWER_LINES - 1)
+        self._show_answer()
 
     def asks_for(self, kind: str) -> bool:
         """Whether it is open for a line of that kind."""

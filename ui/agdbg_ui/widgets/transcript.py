@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from agdbg_ui.text import Pieces, expand, safe, wrap
+from agdbg_ui.text import Pieces, expand, safe, wrap_hanging
 from agdbg_ui.themes import ALERT, LABEL
 from agdbg_ui.widgets.rows import Rows
 
@@ -64,4 +64,4 @@ class Transcript(Rows):
 
     def _wrap(self) -> None:
         self._wrapped_to = width = self.inner_width
-        self._lines = [(part, style) for text, style in self._said for part in wrap(safe(expand(text)), width or 200)]
+        self._lines = [(part, style) for text, style in self._said for part in wrap_hanging(safe(expand(text)), width or 200)]
