@@ -213,3 +213,42 @@ def test_walking_without_findings_says_so(shown):
         assert "there are no findings" in screen.text
 
     drive(shown, script)
+
+
+NOTE = "pass 4: ran the node without retain_graph, which freed what it had saved for the next one"
+
+
+@pytest.mark.parametrize("width", [30, 78, 100])
+def test_a_note_that_has_no_room_behind_the_line_stands_below(width):
+    async def script(app, pilot):
+        app.pane.show([finding(evidence=[evidence("first call", 9, "a.backward()", NOTE), evidence("saved", 9, "", NOTE)])])
+        text = " ".join(" ".join(seen(app.pane)).split()).replace(" →", "")
+        assert f"({NOTE})" in text and text.count(NOTE) == 2
+        app.pane.walk(1)
+        app.pane.walk(1)
+        await pilot.pause()
+        assert app.pane.row_text(app.pane.cursor).startswith("saved")
+        app.pane.walk(-1)
+        assert app.pane.row_text(app.pane.cursor).endswith(f"a.backward()  ({NOTE})")
+
+    drive_pane(Host(FindingsPane()), script, size=(width, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30)])
+def test_a_walk_says_with_the_source_what_each_line_is(shown, size):
+    there = [finding(evidence=[evidence("first call", 11, "loss.backward()", NOTE), evidence("saved", 9, "")]), LINT]
+
+    async def script(screen):
+        screen.hub.findings = there
+        await screen.stop(6)
+        await screen.press("f")
+        await screen.until(lambda: "train.py:11  first call, 1 of 2 of finding 1" in screen.text)
+        assert NOTE in " ".join("".join(screen.lines()).split())
+        await screen.settle()
+        await screen.press("f")
+        await screen.until(lambda: "train.py:9  saved, 2 of 2 of finding 1" in screen.text)
+        assert NOTE not in " ".join("".join(screen.lines()).split())
+        await screen.press("0", "down")
+        await screen.until(lambda: "2 of 2" not in screen.text)
+
+    drive(shown, script, size=size)

@@ -150,7 +150,15 @@ class Findings:
         else:
             self._app.panes.show("source")
         if evidence["file"]:
-            await self._app.show_source(evidence_line(evidence))
+            spot = evidence_line(evidence, self._position(finding, evidence))
+            await self._app.show_source(spot, node or self._app.lanes.selected_node or 0)
+
+    def _position(self, finding: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        """``3 of 4``, and of which finding where there are several: on a small screen their list is not seen with the source."""
+        lines, findings = finding["evidence"], self._pane.findings
+        at = next(number for number, each in enumerate(lines, 1) if each is evidence or each == evidence)
+        place = f"{at} of {len(lines)}"
+        return place if len(findings) < 2 else f"{place} of finding {[*findings].index(finding) + 1}"
 
     async def _node_of(self, finding: Mapping[str, Any], evidence: Mapping[str, Any]) -> int:
         """The node of the finding that the line has built, or else one near those that it has built; 0: none.

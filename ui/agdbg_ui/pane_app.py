@@ -244,7 +244,7 @@ class PaneApp(App[TuiResult]):
     @on(Lanes.Selected)
     def _on_row_selected(self) -> None:
         if self._refreshing is not None:
-            self._refreshing.node.ask()
+            self._refreshing.selected()
 
     @on(Lanes.FoldWanted)
     def _on_fold_wanted(self, message: Lanes.FoldWanted) -> None:
@@ -406,10 +406,10 @@ class PaneApp(App[TuiResult]):
             self.commander.leave()
         self.panes.focus_last()
 
-    async def show_source(self, spot: Spot) -> None:
-        """Show a line in the source pane."""
+    async def show_source(self, spot: Spot, node: int = 0) -> None:
+        """Show a line in the source pane; one that says something about a node stays while that is selected."""
         if self._refreshing is not None:
-            await self._refreshing.show_source(spot)
+            await self._refreshing.show_meant(spot, node)
 
     async def show_other_place(self) -> None:
         """Show another place of the selected node in the source pane."""

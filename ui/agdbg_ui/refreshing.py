@@ -13,7 +13,7 @@ from agdbg_ui.backend import FAILURES
 from agdbg_ui.messages import Progressed, Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
-from agdbg_ui.spots import Spot, call_of_pass, line_of_stop, place_that_runs, places_of
+from agdbg_ui.spots import NOWHERE, Spot, call_of_pass, line_of_stop, place_that_runs, places_of
 from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
@@ -44,6 +44,7 @@ class Refreshing:
         self._inspector, self._source, self._events = panes.inspector, panes.source, panes.events
         self._timeline, self._boxes, self._tree = panes.timeline, panes.boxes, panes.tree
         self._counter = 0  # the node at which the thread stood last
+        self._meant = (0, NOWHERE)  # a node, and the line that is shown of it in place of its own
         self._line_shown = (0, 0)  # the stop whose own line is shown, and the node that was selected then
         self._texts: dict[str, str | None] = {}
         self.is_unread = False  # the last rows that were asked for were not wanted any more
@@ -64,6 +65,7 @@ class Refreshing:
         self.total.ask()
         self._timeline.outdate(moved)
         if moved:
+            self._meant = 0, NOWHERE
             self._boxes.outdate()
             self._tree.outdate()
 
@@ -85,6 +87,17 @@ class Refreshing:
         if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
             marks[row["line"]] = BREAKPOINT
         self._source.show(spot, text, marks)
+
+    async def show_meant(self, spot: Spot, node: int) -> None:
+        """A line that says something about a node: it stays while that is selected and nothing moves."""
+        self._meant = node, spot
+        await self.show_source(spot)
+
+    def selected(self) -> None:
+        """Another row is selected, maybe."""
+        if self._lanes.selected_node not in (None, self._meant[0]):
+            self._meant = 0, NOWHERE
+        self.node.ask()
 
     async def _fetch_rows(self) -> None:
         if (wanted := self._lanes.wanted) is not None:
@@ -119,7 +132,9 @@ class Refreshing:
             body = {**body, "doing": f"runs its {phase}" if runs else f"runs: {phase} next"}
         self._inspector.show(body)
         self._lanes.note_gradient(node, body["gradient"], body["bad"], is_next, body["pass"])
-        if not self._holds_line(node):
+        if self._meant[0] == node:
+            await self.show_source(self._meant[1])
+        elif not self._holds_line(node):
             await self.show_source(place_that_runs(body, phase, runs))
 
     async def _fetch_arrived(self) -> None:
@@ -156,6 +171,7 @@ class Refreshing:
         """Show the next place of the selected node: its forward line, its hooks, the call of the pass; False: there is one."""
         if (body := self._inspector.body) is None:
             return False
+        self._meant = 0, NOWHERE
         call = call_of_pass(await self._session.ask.timeline(0, 0, None, self._session.stopped_thread))
         stands = line_of_stop(self._session.view.stop)
         places = [*([stands] if stands else []), *places_of(body, *self._part_of(body["node"])), *call]

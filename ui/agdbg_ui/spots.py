@@ -16,6 +16,7 @@ class Spot(NamedTuple):
         known: the text of the line as the recording has it, for a file that cannot be read.
         column, end_line, end_column: the part that is meant, as the protocol counts: in code units of UTF-16, from 1; 0: not known.
         role: what it is to the node, in words.
+        note: what more is to be said of it.
     """
 
     file: str
@@ -25,6 +26,7 @@ class Spot(NamedTuple):
     end_line: int = 0
     end_column: int = 0
     role: str = ""
+    note: str = ""
 
     def part_of(self, number: int, text: str) -> tuple[int, int]:
         """Of the line with a number the characters that are meant: from the first one, to behind the last."""
@@ -97,13 +99,16 @@ def line_of_stop(stop: Stop | None) -> Spot | None:
     return Spot(stop.line.file, stop.line.line, role=role)
 
 
-def evidence_line(evidence: Mapping[str, Any]) -> Spot:
+def evidence_line(evidence: Mapping[str, Any], position: str = "") -> Spot:
     """The place of a piece of evidence, whose columns count bytes of UTF-8 from 0; -1: not known."""
     text, line = str(evidence["text"]), int(evidence["line"])
     start, end, end_line = evidence.get("col", -1), evidence.get("end_col", -1), evidence.get("end_line", 0)
     is_one = end_line in (0, line)
     column = _column(text, start) if start >= 0 and (not is_one or start < end) else 0
-    return Spot(evidence["file"], line, text, column, end_line, _column(text, end) if is_one and end >= 0 else 0)
+    last = _column(text, end) if is_one and end >= 0 else 0
+    role = ", ".join(part for part in (str(evidence.get("role") or ""), position) if part)
+    note = str(evidence.get("note") or "").replace("\n", "; ")
+    return Spot(evidence["file"], line, text, column, end_line, last, role, note)
 
 
 def _column(text: str, offset: int) -> int:

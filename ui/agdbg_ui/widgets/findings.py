@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg_ui.copying import plain
 from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_name, shorten_start, wrap_phrases
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE, TITLE
 from agdbg_ui.widgets.rows import Rows
@@ -13,17 +14,22 @@ from agdbg_ui.widgets.rows import Rows
 Finding = Mapping[str, Any]
 _INDENT = "   "
 _ROLE_CELLS, _PLACE_CELLS = 14, 28
+#: From so many cells on what goes on with a line stands below what it says, not below its beginning.
+_WIDE = 70
 #: In place of the number of a finding: the line is of none.
 _CAUTION = -1
 
 
 class _Row(NamedTuple):
-    """A line of the list; `evidence` is the index of the line of code that it is about, or -1."""
+    """A line of the list; `evidence` is the index of the line of code that it is about, or -1.
+
+    It `begins` what it is about, or goes on with that.
+    """
 
     finding: int
     pieces: tuple[tuple[str, str], ...]
     evidence: int = -1
-    is_head: bool = False
+    begins: bool = False
 
 
 class FindingsPane(Rows):
@@ -93,13 +99,13 @@ class FindingsPane(Rows):
     def select(self, cause: str) -> None:
         """Put the cursor on the finding with that cause, if there is one."""
         for at, row in enumerate(self._rows):
-            if row.is_head and self._findings[row.finding]["cause"].partition("\n")[0] == cause:
+            if row.begins and row.evidence < 0 and self._findings[row.finding]["cause"].partition("\n")[0] == cause:
                 self.cursor = at
                 return
 
     def walk(self, by: int) -> bool:
         """To the next line that shows a finding, or the one before; False when there is none."""
-        there = [at for at, row in enumerate(self._rows) if row.evidence >= 0]
+        there = [at for at, row in enumerate(self._rows) if row.evidence >= 0 and row.begins]
         later = [at for at in there if at > self.cursor] if by > 0 else [at for at in there if at < self.cursor]
         if not there:
             return False
@@ -121,10 +127,16 @@ class FindingsPane(Rows):
 
     def row(self, index: int, width: int) -> Pieces:
         """A line."""
+        return list(self._rows[index].pieces)
+
+    def row_text(self, index: int) -> str:
+        """A line, and of one of code all of it."""
         row = self._rows[index]
         if row.evidence < 0:
-            return list(row.pieces)
-        return _evidence(self._findings[row.finding]["evidence"][row.evidence], width)
+            return super().row_text(index)
+        return plain(
+            "".join(text for text, _ in _evidence(self._findings[row.finding]["evidence"][row.evidence], 1000)[0])
+        )
 
     def on_row_chosen(self, index: int) -> None:
         """Tell what is to be seen."""
@@ -164,11 +176,13 @@ def _rows(number: int, finding: Finding, width: int) -> list[_Row]:
     mark, style = _look(finding)
     room = width - len(_INDENT)
     first, *more = wrap_phrases(safe(finding["cause"].replace("\n", " ")), room, room)
-    rows = [_Row(number, ((f"{mark}  ", style), (first, TITLE)), is_head=True)]
+    rows = [_Row(number, ((f"{mark}  ", style), (first, TITLE)), begins=True)]
     rows += [_Row(number, ((_INDENT, ""), (line, TITLE))) for line in more]
     kind = f"{finding['kind']}, {finding['certainty']}" + _fate(finding)
     rows += [_Row(number, ((_INDENT, ""), (line, ASIDE))) for line in wrap_phrases(safe(kind), room, room)]
-    rows += [_Row(number, (), at) for at in range(len(finding["evidence"]))]
+    for at, evidence in enumerate(finding["evidence"]):
+        lines = _evidence(evidence, width)
+        rows += [_Row(number, tuple(line), at, begins=not which) for which, line in enumerate(lines)]
     fix = wrap_phrases(safe(f"fix: {finding['fix']}"), room, room) if finding.get("fix") else []
     rows += [_Row(number, ((_INDENT, ""), (line, "$text-success"))) for line in fix]
     return rows
@@ -188,17 +202,25 @@ def _fate(finding: Finding) -> str:
     return ", caught by the program" if finding.get("caught") else ""
 
 
-def _evidence(evidence: Mapping[str, Any], width: int) -> Pieces:
-    """``saved  train.py:10  the line``; in a narrow pane the place before the words."""
+def _evidence(evidence: Mapping[str, Any], width: int) -> list[Pieces]:
+    """``saved  train.py:10  the line  (a note)``; a note that has no room there stands below."""
     role = pad(str(evidence["role"]), min(_ROLE_CELLS, max(width // 5, 8)))
     name = str(evidence["file"]).rsplit("/", 1)[-1] or "unknown"
     place = shorten_start(f"{name}:{evidence['line']}", min(_PLACE_CELLS, max(width // 3, 8)))
     pieces: Pieces = [(_INDENT, ""), (role, LABEL), (" ", ""), (place, ASIDE), ("  ", "")]
     room = width - sum(cells(text) for text, _ in pieces) - 2
-    text = str(evidence["text"]).strip()
-    if note := str(evidence.get("note") or "").replace("\n", "; "):
+    text = safe(str(evidence["text"]).strip())
+    note = safe(str(evidence.get("note") or "").replace("\n", "; "))
+    below: list[str] = []
+    indent = _INDENT + " " * (cells(role) + 1) if width >= _WIDE else _INDENT * 2
+    if note and cells(text) + cells(note) + 4 > room and not _is_name(note):
+        said = wrap_phrases(f"({note})" if text else note, width - len(indent) if text else room, width - len(indent))
+        text, said = (text, said) if text else (said[0], said[1:])
+        below = [indent + line for line in said]
+    elif note:
         text = f"{text}  ({note})" if text else note
-    return [*pieces, (shorten_name(text, room) if _is_name(text) else shorten(text, room), ""), (" →", FAINT)]
+    shown = shorten_name(text, room) if _is_name(text) else shorten(text, room)
+    return [[*pieces, (shown, ""), (" →", FAINT)], *([(line, ASIDE)] for line in below)]
 
 
 def _is_name(text: str) -> bool:

@@ -9,7 +9,7 @@ from textual.message import Message
 from agdbg.render.clean import ELLIPSIS
 from agdbg_ui.highlight import Highlighter
 from agdbg_ui.spots import NOWHERE, Spot
-from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of
+from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of, wrap_phrases
 from agdbg_ui.themes import (
     ARROW,
     BREAKPOINT_MARK,
@@ -27,6 +27,9 @@ from agdbg_ui.widgets.rows import Rows
 #: The mark of a line with a breakpoint; any other mark is a note that is shown at the end of the line.
 BREAKPOINT = "breakpoint"
 _SHIFT = 8
+#: Lines for what is said of a line above it.
+_NOTE_LINES = 3
+_UNREADABLE = "the file cannot be read; this is from the recording"
 
 
 class SourcePane(Rows):
@@ -60,6 +63,7 @@ class SourcePane(Rows):
         super().__init__(name=name, id=id, classes=classes)
         self.spot = NOWHERE
         self._text: str | None = None
+        self._said: list[str] = []
         self._lines: list[str] = []
         self._first = 1  # the number of the first line: of a file that is missing only one line is known
         self._marks: dict[int, str] = {}
@@ -90,7 +94,7 @@ class SourcePane(Rows):
         if spot.file != self.path or text != self._text or text is None:
             self._load(spot, text)
         self.spot, self._marks = spot, dict(marks)
-        self.header = 0 if not spot.file else 1 if text is not None else 2
+        self._head()
         self.rows_changed()
         if moved and spot.line:
             self._reach()
@@ -140,12 +144,21 @@ class SourcePane(Rows):
         return "the source line of this is not known" if not self.path or self._text is None else "the file is empty"
 
     def header_row(self, index: int, width: int) -> Pieces:
-        """The file, and that it is missing."""
-        if index == 1:
-            return [(shorten("the file cannot be read; this is from the recording", width), NOTICE)]
+        """The file, and that it is missing; what more is to be said of the line."""
+        if index:
+            return [(self._said[index - 1], NOTICE)]
         place = f"{self.path}:{self.line}" if self.line else self.path
-        role = shorten(f"  {self.spot.role}", width // 2) if self.spot.role else ""
+        role = shorten(f"  {self.spot.role}", max(width // 2, width - cells(safe(place)))) if self.spot.role else ""
         return [(shorten_start(place, width - cells(role)), TITLE), (role, NOTICE)]
+
+    def _head(self) -> None:
+        """What stands above the lines, which scroll below it."""
+        width = max(self.inner_width, 20)
+        self._said = [] if self._text is not None else [shorten(_UNREADABLE, width)]
+        if self.spot.note:
+            lines = wrap_phrases(safe(self.spot.note), width, width)
+            self._said += [*lines[: _NOTE_LINES - 1], shorten(" ".join(lines[_NOTE_LINES - 1 :]), width)][: len(lines)]
+        self.header = 1 + len(self._said) if self.spot.file else 0
 
     def row(self, index: int, width: int) -> Pieces:
         """Mark, number, arrow and code; notes at the right."""
@@ -240,6 +253,7 @@ class SourcePane(Rows):
     def on_resize(self) -> None:
         """Keep the current line in the middle while the cursor is on it."""
         super().on_resize()
+        self._head()
         if self._reached_for != self.inner_width:  # nobody has shifted the lines for this width
             self._reach()
             self.rows_changed()

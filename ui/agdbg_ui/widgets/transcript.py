@@ -64,4 +64,6 @@ class Transcript(Rows):
 
     def _wrap(self) -> None:
         self._wrapped_to = width = self.inner_width
-        self._lines = [(part, style) for text, style in self._said for part in wrap_hanging(safe(expand(text)), width or 200)]
+        self._lines = [
+            (part, style) for text, style in self._said for part in wrap_hanging(safe(expand(text)), width or 200)
+        ]
