@@ -221,7 +221,9 @@ NOTE = "pass 4: ran the node without retain_graph, which freed what it had saved
 @pytest.mark.parametrize("width", [30, 78, 100])
 def test_a_note_that_has_no_room_behind_the_line_stands_below(width):
     async def script(app, pilot):
-        app.pane.show([finding(evidence=[evidence("first call", 9, "a.backward()", NOTE), evidence("saved", 9, "", NOTE)])])
+        app.pane.show(
+            [finding(evidence=[evidence("first call", 9, "a.backward()", NOTE), evidence("saved", 9, "", NOTE)])]
+        )
         text = " ".join(" ".join(seen(app.pane)).split()).replace(" →", "")
         assert f"({NOTE})" in text and text.count(NOTE) == 2
         app.pane.walk(1)
