@@ -178,6 +178,11 @@ class Console:
         """Look at a thread, from its innermost frame."""
         self._thread, self.frame, self.listed = thread, 0, None
 
+    def follow(self, thread: int) -> None:
+        """Somebody has turned to a thread: look at it, unless that is so."""
+        if thread != self._thread:
+            self.select(thread)
+
     # ----- moving -----
 
     def begin(self, *, stop_on_entry: bool) -> Reply:

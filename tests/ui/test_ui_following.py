@@ -54,7 +54,7 @@ def test_a_cursor_that_was_moved_since_the_program_went_on_is_left_where_it_is(s
     async def script(screen):
         lanes = await _let_go(screen)
         await screen.press("k")
-        screen.app.session._say_running(screen.app.session._thread)
+        screen.app.session._say_running(screen.app.session.thread)
         await screen.until(lambda: lanes.pages.counter is None)
         await _grow(screen, 5000)
         assert lanes.cursor == 499

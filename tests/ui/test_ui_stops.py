@@ -87,6 +87,9 @@ def test_another_thread_is_turned_to(shown):
     async def script(screen):
         await shown_pane(screen)
         screen.hub.send("stopped", reason="breakpoint", threadId=2, description="before y", text="")
+        await screen.until(lambda: any("before y" in item.more for item in screen.app.panes.stops.items))
+        at(screen, "Worker")
+        await screen.press("enter")
         await screen.until(lambda: screen.app.session.thread == 2)
         await screen.until(
             lambda: any("Worker" in item.text and "this one" in item.more for item in screen.app.panes.stops.items)

@@ -392,7 +392,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         """Step."""
         if self.session is None or (view := self.session.view).life == "starting":
             self.say("still starting: press it again when that is done")
-        elif view.life in ("running", "waiting") and view.stop is None:
+        elif view.life in ("running", "waiting") and view.stop is None and not (view.stopped and command == "continue"):
             self.say(_RUNNING)
         elif view.life == "lost":
             self.say(GONE, "error")

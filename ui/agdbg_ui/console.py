@@ -45,7 +45,9 @@ class ConsoleRunner:
         try:
             bridge = self._begin()
             bridge.begin_line()
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, line)
+            said, ends, turned = await asyncio.get_running_loop().run_in_executor(self._thread, self._do, line)
+            self._session.turn_to(turned)
+            return said, ends
         finally:
             self.is_busy = False
 
@@ -82,7 +84,8 @@ class ConsoleRunner:
         expression = str(arguments["expression"])
         self._late(f"{expression}  →  {value}", expression)
 
-    def _do(self, line: str) -> tuple[str, bool]:
+    def _do(self, line: str) -> tuple[str, bool, int]:
+        """What it says, whether it wants the debugger to end, and the thread that it turns to, or 0."""
         from agdbg.console import Console
         from agdbg.console.breakpoints import Stop
 
@@ -94,6 +97,8 @@ class ConsoleRunner:
         there = {each.what for each in table.stops if each.kind == "filter"}
         on = sorted(self._session.filters.on - there)
         table.stops += [Stop("filter", name, f"errors: {name}", number=2001 + at) for at, name in enumerate(on)]
+        if (here := self._session.stopped_thread) is not None:
+            self._console.follow(here)
         reply = self._console.execute(line)
         ends, self._console.wants_to_quit = self._console.wants_to_quit, False
-        return reply.text, ends
+        return reply.text, ends, reply.value.get("thread", 0) if isinstance(reply.value, dict) else 0

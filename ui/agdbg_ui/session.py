@@ -12,13 +12,13 @@ from typing import Any
 
 from textual.message import Message
 
-from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.control import Control, words_of
 from agdbg_ui.evaluations import Evaluations
 from agdbg_ui.filters import Filters
+from agdbg_ui.looking import Looking
 from agdbg_ui.losing import LATE, left_alone
 from agdbg_ui.messages import (
     Barrier,
@@ -39,7 +39,7 @@ from agdbg_ui.newest import Newest
 from agdbg_ui.pausing import Pausing
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
-from agdbg_ui.steps import Steps
+from agdbg_ui.steps import Steps, is_barrier
 from agdbg_ui.text import reason_of
 from agdbg_ui.view import Life, Stop, View, frame_of, troubles_of
 from agdbg_ui.work import Works, was_cancelled
@@ -95,7 +95,7 @@ class Session:
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
         self._stands: dict[int, str] = {}  # where the program itself stopped, whatever is looked at since
-        self._thread = 1
+        self._looking = Looking()
         self._output = OutputGate(lambda text: post(Printed(text)))
         self._moving, self._pausing = Moving(self._say_running), Pausing(self._say_pausing)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -116,6 +116,7 @@ class Session:
             "initialized": lambda _: self._ready.set(),
             "stopped": self._on_stopped,
             "continued": self._on_continued,
+            "thread": self._on_thread,
             "output": self._on_output,
             "breakpoint": self._on_breakpoint,
             "agdbg/grew": self._on_grew,
@@ -163,8 +164,9 @@ class Session:
                 break  # else events have told of something since
         life: Life = status["state"]
         threads = status.get("threads") or []
-        if threads and self._thread not in self._stops:
-            self._thread = threads[0]["id"]
+        if threads and self.thread not in self._stops:
+            self._looking.turn_to(threads[0]["id"])
+        self._looking.has_begun = True
         if life == "stopped" and not self._stops:
             life = "running"  # its `stopped` event comes yet
         if self._stops and life == "running":
@@ -197,18 +199,18 @@ class Session:
 
     @property
     def thread(self) -> int:
-        """The thread that steps are for: the one that stopped last."""
-        return self._thread
+        """The thread that is looked at, which steps are for."""
+        return self._looking.thread
 
     @property
     def stopped_thread(self) -> int | None:
         """The same, or None when it is not stopped."""
-        return self._thread if self._thread in self._stops and not self._moving.has(self._thread) else None
+        return self.thread if self.thread in self._stops and not self._moving.has(self.thread) else None
 
     @property
     def moment(self) -> int | None:
         """A number that is another one after each stop, and None while the program runs to the next one."""
-        return None if self._moving.has(self._thread) else self._serial
+        return None if self._moving.has(self.thread) else self._serial
 
     @property
     def connected(self) -> bool:
@@ -223,7 +225,10 @@ class Session:
 
     def step(self, command: str) -> None:
         """Step, after the steps that wait; ``next``, ``stepIn``, ``stepOut``, ``stepBack``, ``continue`` ..."""
-        self._steps.add(command)
+        if command == "continue" and self.thread not in self._stops and self._stops:
+            self._let_go(list(self._stops.values()))  # the one that is looked at runs: nothing of it is waited for
+        else:
+            self._steps.add(command)
 
     def force(self, command: str) -> None:
         """Step back across a barrier all the same."""
@@ -246,7 +251,7 @@ class Session:
 
     async def pause(self) -> None:
         """Stop at the next node; when none comes soon, the view says that it is waited for."""
-        await self._pausing.ask(self._backend.request("pause", threadId=self._thread))
+        await self._pausing.ask(self._backend.request("pause", threadId=self.thread))
 
     async def type_in(self, text: str) -> None:
         """Type into the program, which by then waits for input no more."""
@@ -265,19 +270,15 @@ class Session:
 
     def other_thread(self) -> bool:
         """Turn to the next of the stopped threads; False when there is no other."""
-        threads = sorted(self._stops)
-        if len(threads) < 2:
-            return False
-        later = [thread for thread in threads if thread > self._thread]
-        self._thread = (later or threads)[0]
-        self._show_stop()
-        return True
+        threads = sorted(thread for thread in self._stops if thread != self.thread)
+        later = [thread for thread in threads if thread > self.thread]
+        return bool(threads) and self.turn_to((later or threads)[0])
 
     def turn_to(self, thread: int) -> bool:
         """Turn to a stopped thread; False when it is not stopped."""
         if thread not in self._stops:
             return False
-        self._thread = thread
+        self._looking.turn_to(thread)
         self._frames.ask()
         self._show_stop()
         self._post(Moved())
@@ -291,7 +292,7 @@ class Session:
         """Where a thread stands, in words; "" when it runs."""
         if (stop := self._stops.get(thread)) is None:
             return ""
-        here = "  (this one)" if thread == self._thread and len(self._stops) > 1 else ""
+        here = "  (this one)" if thread == self.thread and len(self._stops) > 1 else ""
         stands = self._stands.get(thread, "") if stop.is_recorded and self.view.alive else ""
         return f"{stands}; looked at: {stop.description}{here}" if stands else f"{stop.description}{here}"
 
@@ -348,7 +349,7 @@ class Session:
     async def ask_for_console(self, command: str, /, **arguments: Any) -> Body:
         """A request of the console: what it moves and sets is known here as if a key had done it."""
         if command in MOVES:
-            return await self._move(command, arguments.get("threadId") or self._thread, arguments)
+            return await self._move(command, arguments.get("threadId") or self.thread, arguments)
         asked = str(arguments["expression"]) if command in EVALUATE else ""
         with self.evaluations.of(asked) if asked else nullcontext():
             body = await self._backend.request(command, **arguments)
@@ -371,6 +372,7 @@ class Session:
     async def _move(self, command: str, thread: int, arguments: Body) -> Body:
         """Have a thread go on; raises what the hub says against it."""
         self._command = command
+        self._looking.moves(thread, command)
         self._post(Stepped())
         try:
             with self._moving.asks(thread):
@@ -380,23 +382,42 @@ class Session:
             raise
 
     async def _send_step(self, command: str) -> bool:
-        thread = self._thread
+        thread = self.thread
+        stands = [each for number, each in self._stops.items() if number != thread and command == "continue"]
+        is_recorded = thread in self._stops and self._stops[thread].is_recorded
         try:
             await self._move(command, thread, {"threadId": thread})
         except FAILURES as error:
             self._post(Barrier(command, reason_of(error))) if is_barrier(error) else self._refused(error)
             return False
+        self._let_go([] if is_recorded else stands)
         return True
 
+    def _let_go(self, stops: list[Stop]) -> None:
+        """Have other threads go on, if they stand there still."""
+
+        async def go(thread: int) -> None:
+            with self._moving.asks(thread):
+                await self._backend.request("continue", threadId=thread)
+
+        for stop in stops:
+            if self._stops.get(stop.thread) is stop and not self._moving.has(stop.thread):
+                self.keep(asyncio.get_running_loop().create_task(go(stop.thread)))
+
     async def _forced(self, command: str) -> None:
-        thread = self._thread
+        thread = self.thread
         await self._move(command, thread, {"threadId": thread, "force": True})
 
     def _say_running(self, thread: int) -> None:
         if self.view.alive:
             stop = self._stops.pop(thread, None)
             in_node = stop is not None and stop.runs_next and not stop.is_recorded
-            is_step = thread == self._thread and in_node and self._command in _OF_A_NODE
+            is_step = thread == self.thread and in_node and self._command in _OF_A_NODE
+            if thread == self.thread and (other := self._looking.runs_on()) in self._stops:
+                self._steps.drop("another thread has stopped")
+                self._frames.ask()
+                self._looking.visit(other)
+                is_step = False
             self._show_stop(stop if is_step else None)
             self._post(Moved())
 
@@ -412,23 +433,38 @@ class Session:
         self._post(Noted(f"{why}: {steps} dropped"))
 
     def _on_stopped(self, body: Body) -> None:
-        thread = body.get("threadId") or self._thread
+        thread = body.get("threadId") or self.thread
         self._serial += 1
         for number in body.get("hitBreakpointIds") or ():
             self.hits[number] = self.hits.get(number, 0) + 1
         description, text = body.get("description") or "", body.get("text") or ""
+        here = self.thread
+        takes = self._looking.takes(thread, here in self._stops, self._moving.has(here))
         stop = self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
-        self._thread = thread
         if not stop.is_recorded:
             self._stands[thread] = description
-            if body["reason"] == "exception":
+            if body["reason"] == "exception" and takes:
                 self._steps.drop("the program stopped for an error")
         self._unpause()
         self._moving.stopped(thread if self.view.alive else None)
-        self._steps.settle()
-        self._frames.ask()
+        if takes:
+            if thread != here:
+                self._steps.drop("another thread has stopped")
+            self._steps.settle()
+            self._frames.ask()
+        else:
+            self._post(Noted(f"thread {thread} stopped: {stop.place or stop.reason} (t turns to it)"))
+            self._show_stop(self.view.stepping)
         self._hands.ask()
         self._post(Moved())
+
+    def _on_thread(self, body: Body) -> None:
+        """A thread is gone: what stands is looked at then."""
+        if body["reason"] != "exited":
+            return
+        self._stops.pop(body["threadId"], None)
+        if body["threadId"] == self.thread and self._stops:
+            self.turn_to(max(self._stops.values(), key=lambda stop: stop.serial).thread)
 
     def _on_invalidated(self, body: Body) -> None:
         self._post(Changed())
@@ -440,8 +476,8 @@ class Session:
             self._post(Noted(told))
 
     def _on_continued(self, body: Body) -> None:
-        if body["threadId"] == self._thread:
-            self._moving.goes(self._thread)
+        if body["threadId"] == self.thread:
+            self._moving.goes(self.thread)
         else:
             self._stops.pop(body["threadId"], None)
             self._show_stop()
@@ -513,7 +549,7 @@ class Session:
     # ----- refreshing -----
 
     async def _fetch_frames(self) -> None:
-        if (stop := self._stops.get(self._thread)) is None:
+        if (stop := self._stops.get(self.thread)) is None:
             return
         try:
             body = await self._backend.request("stackTrace", threadId=stop.thread, levels=FRAMES)
@@ -526,7 +562,7 @@ class Session:
             self._show_stop()
 
     def _show_stop(self, stepping: Stop | None = None) -> None:
-        stop = self._stops.get(self._thread)
+        stop = self._stops.get(self.thread)
         life: Life = self.view.life
         if self.view.alive or life == "starting":
             life = "stopped" if stop is not None else "running"
@@ -561,8 +597,3 @@ class Session:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._refused(error)
-
-
-def is_barrier(error: BaseException) -> bool:
-    """Whether the hub would step back only when forced: not everything can be taken back there."""
-    return isinstance(error, RequestFailed) and error.code == "barrier"

@@ -4,6 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from agdbg.protocol.errors import RequestFailed
+
 #: Steps that wait; more is a key held down.
 MOST_WAITING = 16
 #: How long a step may take until those that wait are forgotten, in seconds: the program runs on then.
@@ -65,3 +67,8 @@ class Steps:
             self.drop("the program runs on")
         finally:
             self._running = False
+
+
+def is_barrier(error: BaseException) -> bool:
+    """Whether the hub would step back only when forced: not everything can be taken back there."""
+    return isinstance(error, RequestFailed) and error.code == "barrier"

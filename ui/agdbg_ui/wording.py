@@ -2,6 +2,7 @@
 
 import re
 
+from agdbg.counted import counted
 from agdbg_ui.text import Piece, Pieces, cells, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import ALERT, ASIDE, NOTICE, TITLE
 from agdbg_ui.view import IN_THE_RECORDING, Stop, View
@@ -50,6 +51,8 @@ def _beside_name(view: View, now: float, *, whole: bool) -> Pieces:
         pieces += [(_GAP, ""), (f"! {view.trouble}", ALERT)]
     if len(view.stopped) > 1 and view.stop is not None:
         pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
+    elif view.stopped and view.stop is None:
+        pieces += [(_GAP, ""), (f"{counted(len(view.stopped), 'other thread')} stopped (t)", ASIDE)]
     if view.evaluating:
         pieces += [(_GAP, ""), ("evaluating …", NOTICE)]
     if view.hands:
