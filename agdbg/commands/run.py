@@ -35,7 +35,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     ways.add_argument("--headless", action="store_true", help="no user interface, even on a terminal")
     ways.add_argument("--go", action="store_true", help="do not stop at the first backward pass")
     add_orphan(parser, "its user interface dies")
-    add_recording(parser, "on a terminal: shapes")
+    add_recording(parser, "on a terminal: shapes beside what is named; none: nothing more")
     batch.configure(parser)
     add_program(parser)
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
@@ -99,11 +99,16 @@ def launch_arguments(options: Namespace) -> dict[str, Any]:
         "cwd": os.getcwd(),
         "stopOnEntry": not options.go,
         "onOrphan": options.on_orphan,
-        "also": ["shapes"] if options.also is None else sorted(options.also),
+        "also": _on_screen(options.also),
         "columns": columns,
         "rows": rows,
     }
     return {**arguments, "trace": tempfile.mkdtemp(prefix="agdbg-") if options.no_trace else options.trace}
+
+
+def _on_screen(also: frozenset[str] | None) -> list[str]:
+    """What is recorded under a hub: shapes beside all that is named, which the screen has columns for; nothing for ``none``."""
+    return [] if also == frozenset() else sorted({"shapes"} | (also or frozenset()))
 
 
 def _terminal_size() -> tuple[int, int]:

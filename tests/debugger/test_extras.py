@@ -1,5 +1,6 @@
 """What is recorded beside the graph: asked for on a command line or by a client, and told by the trace."""
 
+import argparse
 import os
 import select
 import signal
@@ -7,6 +8,7 @@ import time
 
 import pytest
 
+from agdbg.commands import run
 from agdbg.errors import InputError
 from agdbg.events import Kind
 from agdbg.extras import EXTRAS, checked, extras_of
@@ -87,6 +89,22 @@ def test_a_run_records_what_was_asked_for_and_prints_the_same(programs, options,
     assert kinds_of(programs.directory / "t") == names
     counts = summary(Trace.open(programs.directory / "t"))["records"]
     assert {"module", "tensor"} <= set(counts)
+
+
+@pytest.mark.parametrize(
+    ("options", "also"),
+    [
+        ([], ["shapes"]),
+        (["--also", "values"], ["shapes", "values"]),
+        (["--also=values,checksums"], ["checksums", "shapes", "values"]),
+        (["--also", "none"], []),
+        (["--also", "none", "--also", "values"], ["shapes", "values"]),
+    ],
+)
+def test_what_is_named_for_the_screen_takes_no_shapes_away(options, also):
+    parser = argparse.ArgumentParser()
+    run.configure(parser.add_subparsers(), {})
+    assert run.launch_arguments(parser.parse_args(["run", *options, "script.py"]))["also"] == also
 
 
 def test_a_name_that_is_none_is_told_before_anything_runs(programs):
