@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from . import foreign
 from .device import device
 from .errors import details_of
+from .foreign import described
 from .memory_format import contiguous_format, preserve_format
 from .signatures import Guard, refusal
 from .strided import strided
@@ -118,7 +120,7 @@ def explained(
                 return AttributeError(f"'{type(given[name]).__name__}' object has no attribute '{_READS[op]}'")
             shown = "input" if name in ("self", "t") else name
             place = "" if name in kwargs or parameter.kind is parameter.KEYWORD_ONLY else f" (position {at})"
-            return TypeError(f"{op}(): argument '{shown}'{place} must be {wanted}, not {type(given[name]).__name__}")
+            return TypeError(f"{op}(): argument '{shown}'{place} must be {wanted}, not {described(given[name])}")
     return None
 
 
@@ -167,7 +169,7 @@ def _no_tensor(values: tuple[Any, ...]) -> Exception | None:
 
     for i, value in enumerate(values):
         if not isinstance(value, Tensor | list | tuple):
-            return TypeError(f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}")
+            return TypeError(f"expected Tensor as element {i} in argument 0, but got {described(value)}")
     return None
 
 
@@ -312,6 +314,8 @@ def checked(
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            if name != "tensor" and foreign.among(args, kwargs):
+                raise foreign.refused(call, f"torch.{key}", args, kwargs) from None
             several = None if kwargs or type(error) is not TypeError else guard.gathered(args)
             if several is not None:
                 return call(*several)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import overrides
 from .device import address, device, device_of, owner
+from .foreign import described
 from .layout import steps
 from .size import Size
 from .strided import Strided, strided
@@ -63,7 +64,7 @@ class Attributes:
         if asked:
             return bool(overrides.dispatch(Attributes.is_same_size, asked, (self, other), {}))
         if not isinstance(other, Attributes):
-            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {described(other)}")
         return bool(self._a.shape == other._a.shape)
 
     def is_set_to(self, tensor: Tensor) -> bool:
@@ -72,7 +73,7 @@ class Attributes:
         if asked:
             return bool(overrides.dispatch(Attributes.is_set_to, asked, (self, tensor), {}))
         if not isinstance(tensor, Attributes):
-            raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")
+            raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {described(tensor)}")
         ours, theirs = self._a, tensor._a
         return bool(
             owner(ours) is owner(theirs)

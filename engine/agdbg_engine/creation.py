@@ -17,6 +17,7 @@ from .backward import QUIET
 from .device import CPU, asked, device_of, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .errors import class_name
+from .foreign import arrays, is_pytorchs
 from .lists_of_tensors import holds_tensors, of_numbers
 from .memory_format import order
 from .numpy_interop import from_array
@@ -95,6 +96,7 @@ def _tell_rewrapped(data: Any) -> None:
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing the memory of arrays where possible; those of CuPy stay where they are."""
+    data = arrays(data) if is_pytorchs(type(data)) else data
     if on_device(data):
         data = wrap(data)
         if data.dtype.kind == "c":
@@ -144,6 +146,7 @@ def numbers(array: Any) -> Any:
 
 def _from_lists(data: Any, dtype: Any) -> Any:
     """Nested lists as an array, which will be cast to ``dtype``; PyTorch's errors for what is none."""
+    data = arrays(data)
     try:
         array = np.array(data)
     except ValueError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import events
 from .dtype import scalar_type
+from .foreign import described, is_pytorchs
 from .sites import caller, where
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ _WRITTEN_IN_PYTHON = 1 << 9
 
 def class_name(value: object) -> str:
     """The name of a value's class as C code has it: with the module if the class is one of C and not of Python itself."""
+    if is_pytorchs(type(value)):
+        return described(value)
     kind = type(value)
     bare = kind.__flags__ & _WRITTEN_IN_PYTHON or kind.__module__ == "builtins"
     return kind.__name__ if bare else f"{kind.__module__}.{kind.__name__}"

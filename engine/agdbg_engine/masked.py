@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .foreign import refusing
 from .missing import lookup
 from .ops.wide import PUBLIC
 
-_functions = {name: public.function for name, public in PUBLIC["masked"].items()}
+_functions = {name: refusing(public.function) for name, public in PUBLIC["masked"].items()}
 """As they are: tensor-like objects are asked by the ops that they are made of, as in PyTorch."""
 
 

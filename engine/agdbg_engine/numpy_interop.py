@@ -78,6 +78,17 @@ class NumpyInterop:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return array.astype(dtype) if changes else array.copy() if copy else array
 
+    def __dlpack__(self: Any, **kwargs: Any) -> Any:
+        """The memory for other libraries, as ``torch.tensor`` and ``numpy.from_dlpack`` ask for it; none that requires grad."""
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        show(self)
+        return self._a.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        """The kind of device on which the memory is, and its number."""
+        return self._a.__dlpack_device__()
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """What NumPy computed from tensors, as a tensor."""
         from .creation import numbers

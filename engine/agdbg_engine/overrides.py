@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
+from . import foreign
 from .arguments import check_options, explained, numbered, renamed, without_history
 from .grad_mode import mode
 from .signatures import Guard, refusal
@@ -54,6 +55,8 @@ class DisableTorchFunctionSubclass:
 
 def disabled(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """A ``__torch_function__`` that overrides nothing: ``Parameter`` has it."""
+    if foreign.belongs_to_pytorch(func):
+        return foreign.refused_there(func, types, args, kwargs or {})
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
@@ -62,6 +65,11 @@ def overrides(kind: type) -> bool:
     """Whether objects of ``kind`` want to be asked."""
     handler = getattr(kind, NAME, None)
     return handler is not None and handler is not disabled and kind not in _plain
+
+
+def asks(kind: type) -> bool:
+    """Whether objects of ``kind`` override, and are no tensors of PyTorch."""
+    return overrides(kind) and not foreign.is_foreign(kind)
 
 
 def overloaded(values: Iterable[Any]) -> list[Any]:
@@ -81,12 +89,21 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
 
 
 def ask(function: Any, asked: Iterable[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the first of ``asked`` makes of ``function(*args, **kwargs)``; ``NotImplemented`` when all decline."""
+    """What the first of ``asked`` makes of ``function(*args, **kwargs)``; ``NotImplemented`` when all decline.
+
+    Tensors of PyTorch are not asked: :class:`TypeError` when nobody else knows what to do with them.
+    """
     types = tuple(type(v) for v in asked)
+    strangers = False
     for v in asked:
+        if foreign.is_foreign(type(v)):
+            strangers = True
+            continue
         result = getattr(v, NAME)(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
+    if strangers:
+        raise foreign.refused(function, resolve_name(function) or "", args, kwargs)
     return NotImplemented
 
 
@@ -182,7 +199,7 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
                     if better is None:
                         raise
                     raise better from None
-            seen = True
+            seen = seen or not all(foreign.is_foreign(type(v)) for v in asked)
         return dispatch(call, asked, args, kwargs)
 
     call.in_python = in_python  # type: ignore[attr-defined]  # what _nobody says depends on it

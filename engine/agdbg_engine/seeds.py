@@ -9,6 +9,7 @@ import numpy as np
 
 from . import errors
 from .device import module_of, on
+from .foreign import described, hint
 from .gradient_edge import GradientEdge, known
 from .node import Node, edge
 from .several import at_home
@@ -67,7 +68,7 @@ def _metadata(root: Root) -> InputMetadata | None:
 
 def _tensor(root: Any) -> Tensor:
     if not isinstance(root, Tensor):
-        raise AssertionError("Expected output to be a torch.Tensor")
+        raise AssertionError("Expected output to be a torch.Tensor" + hint(root))
     return root
 
 
@@ -114,7 +115,7 @@ def _check_scalar(want: InputMetadata | None, node: Node | None, t: Tensor | Non
 def _checked(i: int, root: Root, g: Any, batched: bool) -> Tensor:
     want = _metadata(root)
     if not isinstance(g, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        raise TypeError(f"gradients can be either Tensors or None, but got {described(g)}")
     first = g[0] if batched else g
     if want is None:
         return g

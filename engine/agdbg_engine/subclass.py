@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import overrides
+from . import foreign, overrides
 from .grad_mode import mode
 from .overrides import DisableTorchFunctionSubclass, Overridden, ask, dispatch, overloaded
 from .sites import INTERNAL
@@ -60,6 +60,8 @@ class Subclassing:
 
         ``NotImplemented`` when there is an argument of a class that ``cls`` does not descend from.
         """
+        if foreign.belongs_to_pytorch(func):
+            return foreign.refused_there(func, types, args, kwargs or {})
         if not all(issubclass(cls, t) for t in types):
             return NotImplemented
         with DisableTorchFunctionSubclass():
@@ -122,7 +124,7 @@ def _from_data(data: tuple[Any, ...], device: Any) -> Tensor:
 
     if device is not None and (kind := Device(device).type) != "cpu":
         raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
-    if all(hasattr(d, "__index__") for d in data):
+    if all(hasattr(d, "__index__") and not foreign.is_pytorchs(type(d)) for d in data):
         return empty(*data or (0,), device=CPU)  # a `with device(...)` says nothing here, as in PyTorch
     if len(data) > 1 or isinstance(data[0], int | float | complex):
         raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")

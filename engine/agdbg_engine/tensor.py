@@ -15,6 +15,7 @@ from .copying import Copying, CopyingParameter
 from .device import array_module, same_place
 from .dtype import is_differentiable
 from .factories import Factories
+from .foreign import described, hint
 from .grad_mode import mode
 from .grad_slot import GradSlot
 from .hooks.tensor import TensorHooks
@@ -425,7 +426,7 @@ Tensor._in = Tensor._a  # type: ignore[attr-defined]  # the same slot, by the na
 
 def _check_base(new_base: Any) -> None:
     if not isinstance(new_base, Tensor):
-        raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
+        raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {described(new_base)}")
 
 
 class _ParameterKind(type):
@@ -450,7 +451,7 @@ class Parameter(CopyingParameter, Tensor, metaclass=_ParameterKind):
         :class:`RuntimeError` where the ``detach()`` of another class gives something else than an object of it.
         """
         if data is not None and not isinstance(data, Tensor):
-            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'{hint(data)}")
         if data is not None and type(data) is not Tensor and type(data) is not Parameter:
             return parameter_of(data, requires_grad)
         if requires_grad and data is not None and not is_differentiable(data._a.dtype):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from ..foreign import hint
 from ..grad_mode import enable_grad, mode, ordinary
 from ..inside import ORPHANS, Inside, alive
 from ..node import edge
@@ -66,7 +67,7 @@ class Level:
     def input(self, x: Any) -> Tensor:
         """The alias of ``x`` for which this level computes derivatives."""
         if not isinstance(x, Tensor):
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}{hint(x)}")
         recorded = self._outer and x.requires_grad and not x.is_inference()
         inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
         if inner._fn is not None and inner._fn.next_nodes() == (None,):

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..creation import zeros
 from ..device import same_place
+from ..foreign import described, is_pytorchs
 from ..ops.lists import cat, stack
 from ..ops.wide.layers import recurrent as steps
 from ..sites import user_stacklevel
@@ -110,6 +111,10 @@ class RNNBase(Module):
         """Outputs of all steps and last states; ``sizes`` are those of the states."""
         if isinstance(input, PackedSequence):
             return self._run_packed(input, states, sizes)
+        if is_pytorchs(type(input)):
+            raise TypeError(
+                f"{type(self).__name__}: argument 'input' (position 1) must be Tensor, not {described(input)}"
+            )
         self._check_input(input)
         single = input.ndim == 2
         x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input

@@ -7,6 +7,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..foreign import hint
 from ..grad_mode import no_grad
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
@@ -253,7 +254,7 @@ class Stateful:
         if not isinstance(given, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
-                f"received {type(given)}"
+                f"received {type(given)}{hint(given)}"
             )
         sized = not is_lazy(own)  # what has no size yet takes only what has none either
         if sized and own.shape == () and given.shape == (1,):

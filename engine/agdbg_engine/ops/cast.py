@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import events, overrides
+from .. import events, foreign, overrides
 from ..backward import QUIET
 from ..device import device as Device
 from ..device import device_of, resolved
@@ -36,6 +36,8 @@ def to(
     if args:
         first = args[0]
         rest = args[1:]
+        if foreign.is_pytorchs(type(first)):  # whose dtype and device are others too
+            raise foreign.refused(to, "torch.Tensor.to", (self, *args), {})
         if isinstance(first, Tensor):
             asked = overrides.asked_by(self, args) if overrides.seen else ()
             if asked:

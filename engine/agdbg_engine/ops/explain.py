@@ -12,6 +12,7 @@ from .. import errors, events
 from ..backends import on_host
 from ..device import device_of
 from ..dtype import cpp_type, scalar_type
+from ..foreign import described
 from ..sites import caller
 from ..storage import UNSAVED
 from ..tensor import Tensor
@@ -74,7 +75,7 @@ def not_a_tensor(op: str, name: str, value: Any, position: int = 0) -> Exception
     """An argument that must be a tensor and is none; its position is that in the function ``op``."""
     at = position or _position(op, name)
     shown = "input" if name == "self" else name
-    return TypeError(f"{op}(): argument '{shown}' (position {at}) must be Tensor, not {type(value).__name__}")
+    return TypeError(f"{op}(): argument '{shown}' (position {at}) must be Tensor, not {described(value)}")
 
 
 def wrong_number(op: str, plain: dict[str, Any]) -> Exception | None:

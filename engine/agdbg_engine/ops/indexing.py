@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors, events, overrides
+from .. import errors, events, foreign, overrides
 from ..backends import on_host
 from ..device import beside, same_place
 from ..dtype import scalar_type
@@ -56,7 +56,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if asked:
         return overrides.dispatch(setitem, asked, (self, key, value), {})
     if not isinstance(value, Tensor | int | float | complex | np.generic):
-        raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
+        raise TypeError(
+            f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor{foreign.hint(value)}"
+        )
     if isinstance(value, complex):  # the only numbers that may not fit: before anything is said of the key
         written(value, self._a.dtype)
     if key is False:  # what is not one element of the tensor: PyTorch does not even look at the sizes
@@ -265,7 +267,7 @@ def _check_put(op: str, x: Tensor, indices: Any, values: Any) -> None:
         if not isinstance(index, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(index)}")
     if not isinstance(values, Tensor):
-        raise TypeError(f"{op}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+        raise TypeError(f"{op}(): argument 'values' (position 2) must be Tensor, not {foreign.described(values)}")
     if len(indices) > x.ndim:
         raise shape_error(f"too many indices for tensor of dimension {x.ndim} (got {len(indices)})", IndexError)
 
@@ -331,7 +333,7 @@ _NO_TUPLE = (
 
 
 def _is_sequence(x: Any) -> bool:
-    return hasattr(type(x), "__getitem__") and not isinstance(x, dict | np.generic)
+    return hasattr(type(x), "__getitem__") and not isinstance(x, dict | np.generic) and not foreign.is_pytorchs(type(x))
 
 
 def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
@@ -345,6 +347,8 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
         elif isinstance(item, slice):
             out = _sliced(out, dim, item, among_others=True)
         elif hasattr(item, "__index__") and not isinstance(item, bool | Tensor | np.ndarray | np.bool_):
+            if foreign.is_pytorchs(type(item)):  # it has that whatever its elements
+                raise _no_index(item)
             out = _select_item(out, dim, operator.index(item), _place(key, items, at))
             continue
         else:
@@ -459,6 +463,13 @@ def _may_mask(array: Any) -> bool:
     return array.dtype in (np.bool_, np.uint8)
 
 
+def _no_index(item: Any) -> IndexError:
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+        f"{_type_name(item)}{foreign.hint(item)})"
+    )
+
+
 def _index_array(x: Tensor, item: Any) -> Any:
     """An index as an integer array of the library of ``x``, or a bool one there or on the host; bytes are masks."""
     if isinstance(item, Tensor):
@@ -472,10 +483,7 @@ def _index_array(x: Tensor, item: Any) -> Any:
         if isinstance(item, str | bytes):
             raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
         if not isinstance(item, bool | np.ndarray) and not _is_sequence(item):
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{_type_name(item)})"
-            )
+            raise _no_index(item)
         array = item if isinstance(item, np.ndarray) else _of_numbers(item)
         if array.dtype.kind == "f":
             array = array.astype(np.int64)

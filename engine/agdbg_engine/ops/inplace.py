@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import events, overrides, several
+from .. import events, foreign, overrides, several
 from ..arguments import in_order
 from ..device import array_module, arrive_later, may_arrive_later
 from ..errors import raise_if
@@ -228,6 +228,8 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
                 )
             return inplace(self, name, function, args, composed and _wanted(self, *args))
         except Exception:
+            if foreign.among(args, kwargs):
+                raise foreign.refused(write, f"torch.{key}", (self, *args), kwargs) from None
             refused = refusal(key, args, kwargs)
             if refused is None:
                 raise
@@ -235,6 +237,7 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
 
     write.__name__ = write.__qualname__ = name
     write.__doc__ = f"In-place form of :func:`{function.__name__}`."
+    write.of = function  # type: ignore[attr-defined]  # whose arguments have names
     return write
 
 
@@ -246,7 +249,7 @@ def of_tensor(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
         asked = overrides.overloaded((*args, *kwargs.values())) if overrides.seen and mode.overriding else ()
         if asked:
             return overrides.dispatch(call, asked, args, kwargs)
-        if args and not isinstance(args[0], Tensor) and not overrides.overrides(type(args[0])):
+        if args and not isinstance(args[0], Tensor) and not overrides.asks(type(args[0])):
             raise not_a_tensor(method.__name__, "self", args[0], 1)
         return method(*args, **kwargs)
 

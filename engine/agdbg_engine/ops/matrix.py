@@ -208,12 +208,12 @@ def _as_batch(x: Tensor, batch: tuple[int, ...]) -> Tensor:
 
 
 def _tensors(op: str, input: Any, **others: Any) -> None:
-    """Raise :class:`TypeError` for the first operand that is no tensor, by its position in the method."""
+    """Raise :class:`TypeError` for the first operand that is no tensor, by its position in the method, or first in the function."""
     for position, (name, value) in enumerate({"input": input, **others}.items()):
         if not isinstance(value, Tensor):
-            raise not_a_tensor(op, name, value, position)
+            raise not_a_tensor(op, name, value, max(position, 1))
 
 
 def rmatmul(self: Tensor, other: Any) -> Tensor:
     """``other @ self``."""
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if isinstance(other, Tensor) else ask_all(rmatmul, self, other)

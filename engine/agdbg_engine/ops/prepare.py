@@ -14,6 +14,7 @@ from ..backward import QUIET
 from ..device import beside
 from ..dtype import get_default_dtype, result_type
 from ..errors import raise_if
+from ..foreign import is_pytorchs
 from ..grad_mode import mode, quiet_no_grad
 from ..node import Node
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
@@ -133,7 +134,11 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
             raise_if(wrong_devices(name_of(function), tensors))
         with several.home((*tensors.values(), *plain.values())):
             return function(**tensors, **plain)
-    if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):
+    if mode.overriding and (
+        isinstance(error, Overridden)
+        or overloaded(tensors.values())
+        or any(is_pytorchs(type(v)) for v in plain.values())
+    ):
         return from_op(function, error, (*tensors.values(), *plain.values()))
     if any(isinstance(v, Tensor) and not v.ndim for v in plain.values()):
         return function(**tensors, **{n: v.item() if isinstance(v, Tensor) else v for n, v in plain.items()})
@@ -210,6 +215,10 @@ def _has_array(tensors: dict[str, Any]) -> bool:
     return any(isinstance(v, np.ndarray) for v in tensors.values())
 
 
+_ARRAYS: set[type] = set()
+"""The classes of arrays that ops have made."""
+
+
 def as_array(value: Any, *operands: Any) -> Any:
     """A NumPy scalar, which ufuncs make of 0-d arrays, as an array again; arrays of other libraries as they are.
 
@@ -221,6 +230,10 @@ def as_array(value: Any, *operands: Any) -> Any:
         return np.asarray(value)
     if isinstance(value, Tensor):
         raise TypeError("a tensor was given for a number")
+    if type(value) not in _ARRAYS:
+        if is_pytorchs(type(value)):  # NumPy leaves to it what it computes with one
+            raise TypeError("a tensor of PyTorch was given for a number")
+        _ARRAYS.add(type(value))
     for operand in operands:
         if type(operand) is np.ndarray and type(value) is not np.ndarray:
             raise TypeError("an array on the host among operands on a device")

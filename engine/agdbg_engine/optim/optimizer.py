@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from .. import events
+from ..foreign import hint
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
 from ..missing import unknown_attribute
@@ -131,7 +132,7 @@ class Optimizer:
         params = param_group["params"]
         for p in params:
             if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}{hint(p)}")
             if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..device import device
+from ..foreign import hint
 from ..tensor import Tensor
 
 DTYPES = frozenset((
@@ -99,7 +100,7 @@ def _refusal(x: Any) -> str:
         )
     return (
         f"cannot save an object of class {name}: files hold tensors, arrays, numbers, text, bytes, dtypes, devices, and lists, "
-        "tuples, sets and dicts of these"
+        f"tuples, sets and dicts of these{hint(x)}"
     )
 
 

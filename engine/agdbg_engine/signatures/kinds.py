@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..foreign import described, is_pytorchs
+
 _WORDS = {
     "Scalar": "Number", "ScalarType": "torch.dtype", "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
     "Device": "torch.device", "Layout": "torch.layout", "Dimname": "name",
@@ -115,6 +117,8 @@ def is_tensor(value: Any) -> bool:
 
 def _is_number(kind: str, value: Any, symbolic: bool) -> bool:
     """Whether a tensor is taken for a number."""
+    if is_pytorchs(type(value)):
+        return False
     if kind == "int":
         if symbolic:
             return bool(value.numel() == 1 and value._a.dtype.kind in "iub")
@@ -215,10 +219,15 @@ def _number(kind: str, value: Any) -> Any:
 def type_name(value: Any) -> str:
     """The type of a value as PyTorch shows it."""
     kind = type(value)
+    if is_pytorchs(kind):
+        return described(value)
     if isinstance(value, np.dtype):
         return "torch.dtype"
     if kind.__module__.startswith(_PACKAGE) and kind.__name__ in ("device", "memory_format", "Size"):
         return f"torch.{kind.__name__}"
+    if kind.__name__ == "dtype":
+        name = str(value).rpartition(".")[2]
+        return f"the dtype of another library, {kind.__module__}: give {_PACKAGE}.{name}"
     if kind.__name__ == "device":
         return f"the device of another library, {kind.__module__}: give its name, '{value}'"
     return f"numpy.{kind.__name__.rstrip('_')}" if kind.__module__ == "numpy" else kind.__name__

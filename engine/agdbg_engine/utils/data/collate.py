@@ -10,6 +10,7 @@ import numpy as np
 
 from ...creation import as_tensor, tensor
 from ...dtype import float64
+from ...foreign import hint
 from ...tensor import Tensor
 
 _WRONG = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
@@ -60,7 +61,7 @@ def collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
             raise RuntimeError("each element in list of batch should be of equal size")
         parts = [together(samples) for samples in zip(*batch, strict=True)]
         return parts if isinstance(first, tuple) else _filled(first, parts)
-    raise TypeError(_WRONG.format(type(first)))
+    raise TypeError(_WRONG.format(type(first)) + hint(first))
 
 
 def _filled(like: Any, parts: Any) -> Any:

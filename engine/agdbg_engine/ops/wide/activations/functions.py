@@ -10,6 +10,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import scalar_type
+from ....foreign import described
 from ....random import generator
 from ....scalars import written as fitting
 from ....several import at_home
@@ -177,7 +178,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def prelu(self: Tensor, weight: Tensor) -> Tensor:
     """``self`` where positive, else ``weight * self``: one weight, or one for each channel (dimension 1)."""
     if not isinstance(weight, Tensor):
-        raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}")
+        raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {described(weight)}")
     if self.dtype != weight.dtype:
         kinds = scalar_type(self.dtype), scalar_type(weight.dtype)
         raise RuntimeError("prelu: Type promoting not supported. Got {} and {}".format(*kinds))

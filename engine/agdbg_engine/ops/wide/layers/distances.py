@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import promote_types, result_type, scalar_type
+from ....foreign import described
 from ....grad_mode import quiet_no_grad
 from ....tensor import Tensor
 from ... import kernels
@@ -51,7 +52,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of all elements of ``self - other``."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {described(other)}")
     if np.bool_ in (self.dtype, other.dtype):
         _ = self - other  # refused there
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in (self, other)])

@@ -42,17 +42,17 @@ _RSUB = op("rsub_scaled(self, other, alpha)", "RsubBackward0", self="-g * conjug
 
 def add_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """``self + alpha * other``, computed in the common dtype; either may be a number."""
-    alpha = _factor(self, other, alpha)
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
+    alpha = _factor(self, other, alpha)
     return _ADD(self, other, alpha) if isinstance(self, Tensor) else _generated.add(other * alpha, self)
 
 
 def sub_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """``self - alpha * other``, computed in the common dtype; either may be a number."""
-    alpha = _factor(self, other, alpha)
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
+    alpha = _factor(self, other, alpha)
     if not isinstance(self, Tensor):
         scaled: Any = other if _some_bool(other) else other * alpha  # refused there
         return _generated.rsub(scaled, self)
@@ -63,9 +63,9 @@ def sub_scaled(self: Any, other: Any, alpha: Any) -> Any:
 
 def rsub_scaled(self: Tensor, other: Any, alpha: Any) -> Any:
     """``other - alpha * self``, computed in the common dtype."""
-    alpha = _factor(self, other, alpha)
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
+    alpha = _factor(self, other, alpha)
     return _generated.rsub(self, other) if _some_bool(self, other) else _RSUB(self, other, alpha)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....creation import zeros_like
 from ....dtype import get_default_dtype
+from ....foreign import described
 from ....tensor import Tensor
 from ...compare import PAIRWISE
 from ...elementwise import copy
@@ -62,7 +63,7 @@ def _check_more(x: Tensor, dim: int, name: str, other: Any) -> None:
     if other is None:
         return
     if not isinstance(other, Tensor):
-        raise TypeError(f"diff(): argument '{name}' must be Tensor, not {type(other).__name__}")
+        raise TypeError(f"diff(): argument '{name}' must be Tensor, not {described(other)}")
     if other.ndim != x.ndim:
         raise shape_error("diff expects prepend or append to be the same dimension as input")
     for d in range(x.ndim):

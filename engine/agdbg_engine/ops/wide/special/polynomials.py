@@ -9,10 +9,11 @@ import numpy as np
 
 from ....backward import QUIET
 from ....dtype import get_default_dtype, result_type, scalar_type
+from ....foreign import is_pytorchs
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
-from ...explain import explain, no_tensor
+from ...explain import explain, no_tensor, not_a_tensor
 from ...host_only import check_place
 from ...prepare import as_array
 from ..declare import public
@@ -103,6 +104,8 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
         no_gradient((self, n))
         if not isinstance(self, Tensor) and not isinstance(n, Tensor):
             raise no_tensor(f"special_{name}", self, n)
+        if is_pytorchs(type(self)) or is_pytorchs(type(n)):  # NumPy would take it
+            raise not_a_tensor(f"special_{name}", *(("n", n, 2) if isinstance(self, Tensor) else ("self", self, 1)))
         x, degree, dtype = _operands(name, self, n)
         check_place(name, x)
         check_place(name, degree)
