@@ -9,6 +9,8 @@ _LOOKED_AT, SHOWN = 200, 20
 _BEHIND = 12
 _BEGIN = "Traceback (most recent call last):"
 _ERROR = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Group)\b(?::|$)")
+_FRAME = re.compile(r'  File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_LIBRARY = re.compile(r"^<|[\\/](?:agdbg|agdbg_engine|torch|site-packages|dist-packages|python3\.\d+)[\\/]")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
@@ -27,6 +29,19 @@ def error_line(lines: Sequence[str]) -> str:
         return last if _ERROR.match(last) else ""
     found = next((at for at in range(begin + 1, len(tail)) if tail[at][:1] not in (" ", "")), None)
     return tail[found] if found is not None and len(tail) - found <= _BEHIND else ""
+
+
+def own_line(lines: Sequence[str]) -> str:
+    """``train.py:9  y = model(x)``: the innermost line of the traceback that is in no library, or ""."""
+    tail = _without_blanks(lines)[-_LOOKED_AT:]
+    begin = _begin(tail)
+    frames = [] if begin is None else [(at, _FRAME.match(tail[at])) for at in range(begin + 1, len(tail))]
+    own = [(at, frame) for at, frame in frames if frame is not None and not _LIBRARY.search(frame["file"])]
+    if not own:
+        return ""
+    at, frame = own[-1]
+    text = tail[at + 1].strip() if at + 1 < len(tail) and tail[at + 1].startswith("    ") else ""
+    return f"{frame['file'].replace(chr(92), '/').rpartition('/')[2]}:{frame['line']}  {text}".rstrip()
 
 
 def end_of(lines: Sequence[str], limit: int = SHOWN) -> list[str]:

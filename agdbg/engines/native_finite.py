@@ -48,7 +48,7 @@ class Bad:
     def __str__(self) -> str:
         word = "NaN" if self.kind == "nan" else "Inf"
         at = f" at index {list(self.index)}" if self.index else ""
-        more = f", {self.count:,} of {self.size:,} elements" if self.count > 1 else ""
+        more = f" ({self.count:,} of {self.size:,} elements)" if self.count > 1 else ""
         return f"{word}{at}{more}"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agdbg.last_output import end_of, error_line, plain_lines
+from agdbg.last_output import end_of, error_line, own_line, plain_lines
 
 UNCAUGHT = [
     "before",
@@ -31,6 +31,31 @@ UNCAUGHT = [
 )  # fmt: skip
 def test_the_error_that_ended_it(lines, error):
     assert error_line(lines) == error
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (UNCAUGHT, "a.py:2  f()"),
+        (
+            [
+                *UNCAUGHT[1:2],
+                '  File "/w/train.py", line 9, in <module>',
+                "    y = net(x)",
+                "        ^^^^^^",
+                '  File "/usr/lib/python3.12/site-packages/agdbg_engine/nn/module.py", line 61, in __call__',
+                "    return self.forward(*args, **kwargs)",
+                '  File "/w/engine/agdbg_engine/ops/prepare.py", line 163, in failed',
+                "RuntimeError: shapes cannot be multiplied",
+            ],
+            "train.py:9  y = net(x)",
+        ),
+        ([*UNCAUGHT[1:2], '  File "<string>", line 1, in <module>', "ValueError: b"], ""),
+        (["no traceback"], ""),
+    ],
+)
+def test_the_line_of_the_program_in_a_traceback(lines, line):
+    assert own_line(lines) == line
 
 
 def test_the_end_is_the_traceback_or_else_the_last_lines():

@@ -123,7 +123,7 @@ def test_nan_of_infinities_is_made_there(stopping):
 INFINITIES = {
     "in the gradient of the op above": (
         ["h = x * 0 * 2", "y = h.sqrt()", "y.sum().backward()"],
-        "MulBackward0, built by line 3, made NaN at index [0], 2 of 2 elements in the gradient of input 0 of the infinity that "
+        "MulBackward0, built by line 3, made NaN at index [0] (2 of 2 elements) in the gradient of input 0 of the infinity that "
         "SqrtBackward0, built by line 4, sent",
         "y = h.sqrt()",
         "at 0 the derivative of sqrt() is infinite",
@@ -136,7 +136,7 @@ INFINITIES = {
     ),
     "in forward": (
         ["y = (x * 1000).exp()", "k = y + 1", "z = k - k", "z.sum().backward()"],
-        "SubBackward0, built by line 5, made NaN at index [0], 2 of 2 elements of the infinity that ExpBackward0, built by line 3, made",
+        "SubBackward0, built by line 5, made NaN at index [0] (2 of 2 elements) of the infinity that ExpBackward0, built by line 3, made",
         "y = (x * 1000).exp()",
         "exp() of a large number overflows to inf",
     ),
@@ -209,7 +209,7 @@ a, b = Two.apply(x)
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (TWO_OUTPUTS, "TwoBackward, built by line 10, made Inf at index [0], 2 of 2 elements of finite numbers"),
+        (TWO_OUTPUTS, "TwoBackward, built by line 10, made Inf at index [0] (2 of 2 elements) of finite numbers"),
         ("u, s, v = ag.linalg.svd(ag.ones(2, 2) * x)", None),
     ],
 )

@@ -41,7 +41,7 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
         await screen.press("2")
         await ended(screen, printed=f"hello\r\n{TRACEBACK}")
         assert banner(screen).headline == "ImportError: no module"
-        assert banner(screen).detail == TORCH
+        assert banner(screen).detail == f"at a.py:2; {TORCH}"
         assert "ended with status 1" in screen.title
         assert "▸3" in screen.text
         assert 'File "a.py", line 2' in screen.text
@@ -60,7 +60,7 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
         (1, None, "bad flags: --lr\r\n", "□ ended: with exit status 1; its last words: bad flags: --lr", TORCH),
         (3, None, TRACEBACK, "□ ended: with exit status 3; its last words: ImportError: no module", TORCH),
         (2, None, "", "□ ended: with exit status 2; it printed nothing", TORCH),
-        (1, None, TRACEBACK, "✗ error: ImportError: no module", TORCH),
+        (1, None, TRACEBACK, "✗ error: ImportError: no module", f"at a.py:2; {TORCH}"),
         (None, "SIGSEGV", "", "✗ error: ended by SIGSEGV; it printed nothing", TORCH),
         (None, "SIGTERM", "epoch 1\r\n", f"✗ error: {TORCH}", ""),
         (0, None, "fine\r\n", f"□ ended: {TORCH}", ""),

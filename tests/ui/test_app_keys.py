@@ -143,13 +143,15 @@ def test_search_goes_from_match_to_match_and_letters_are_text(shown):
         await screen.stop(6)
         await screen.press("slash", *"mean", "enter")
         assert screen.app.lanes.cursor == 7
-        assert "row 8 of 12" in screen.text
+        assert "row 8 of 12;" in screen.text
         await screen.press("slash", "enter")
         assert screen.app.lanes.cursor == 9
         await screen.press("slash", "down")
         assert screen.app.lanes.cursor == 7
+        assert "row 8 of 12, round the end" in screen.text
         await screen.press("up")
         assert screen.app.lanes.cursor == 9
+        assert "row 10 of 12, round the beginning" in screen.text
         await screen.press("escape", "g")
         assert screen.app.lanes.cursor == 6
         assert screen.hub.asked("next") == []

@@ -72,7 +72,7 @@ def test_a_search_closes_when_it_has_found_something(shown):
         await screen.press("slash", *"exp", "enter")
         assert prompt(screen).has_class("-open") and prompt(screen).answered == "no match for exp"
         await screen.press(*"relu", "down")
-        assert prompt(screen).answered == "row 3 of 12"
+        assert prompt(screen).answered == "row 3 of 12, round the end"
 
 
 @pytest.mark.parametrize(("size", "rows"), [((80, 24), 23), ((120, 40), 39)])

@@ -192,6 +192,21 @@ def test_suspicious_things_are_looked_for_on_request(shown):
     drive(shown, script, prepare=prepare)
 
 
+def test_that_nothing_more_was_found_is_said(shown):
+    def prepare(hub):
+        hub.findings = [finding()]
+
+    async def script(screen):
+        await screen.press("5")
+        await screen.until(lambda: "mul_" in screen.text)
+        await screen.press("a")
+        await screen.until(lambda: "nothing more was found" in screen.text)
+        await screen.press("a")
+        await screen.until(lambda: "without suspicious things" in screen.text)
+
+    drive(shown, script, prepare=prepare)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_walking_looks_for_findings_where_nobody_has(shown, size):
     def prepare(hub):

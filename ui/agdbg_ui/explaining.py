@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agdbg.last_output import end_of, error_line
+from agdbg.last_output import end_of, error_line, own_line
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
@@ -122,7 +122,9 @@ class Explaining:
         if view.ended_badly and not findings:
             lines = [line for line in self._printed() if line.strip()]
             error = str(known.get("uncaught") or "") or (error_line(lines) if view.exit == _UNCAUGHT else "")
-            self._banner.show(*ended_banner(view, error, lines[-1] if lines else "", nothing))
+            kind, headline, detail = ended_banner(view, error, lines[-1] if lines else "", nothing)
+            at = own_line(lines) if error else ""
+            self._banner.show(kind, headline, "; ".join(part for part in (at and f"at {at}", detail) if part))
             if not view.was_killed:
                 self.on_bad_end()
         elif findings:

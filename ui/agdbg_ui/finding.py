@@ -51,6 +51,7 @@ class Findings:
         self._about: object = None
         self._looked_at: tuple[str, int, int] | None = None
         self._cause = ""
+        self._asks_for_more = False
 
     def follow(self) -> None:
         """The program is elsewhere: look again if that may have brought findings, and say what is known until then."""
@@ -70,6 +71,11 @@ class Findings:
     def ask(self) -> None:
         """Look for them."""
         self._fetching.ask()
+
+    def more(self) -> None:
+        """Look for suspicious things too, or no longer."""
+        self._asks_for_more = True
+        self.ask()
 
     def look_again(self) -> None:
         """Somebody wants to see them: look if there may be others than those that are shown."""
@@ -122,11 +128,20 @@ class Findings:
         is_error = stop is not None and stop.reason == "exception"
         note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
         note = note or self._nothing(str(body["unseen"]))
+        self._tell_no_more(body.get("findings") or ())
         self._pane.show(body.get("findings") or (), note)
         self._looked_at = looked_at
         if self._cause:
             self._pane.select(self._cause)
         self._age()
+
+    def _tell_no_more(self, findings: Sequence[Mapping[str, Any]]) -> None:
+        """Whoever has asked for more with `a` is told that there is no more; an empty pane says so itself."""
+        is_asked, self._asks_for_more = self._asks_for_more, False
+        if is_asked and self._pane.with_lints and findings and len(findings) == len(self._pane.findings):
+            self._app.say("nothing more was found: suspicious things were looked for too")
+        elif is_asked and not self._pane.with_lints and len(findings) == len(self._pane.findings):
+            self._app.say("without suspicious things")
 
     def _nothing(self, unseen: str) -> str:
         """That there is nothing, as far as was looked."""

@@ -335,7 +335,7 @@ class PaneApp(App[TuiResult]):
     @on(FindingsPane.MoreWanted)
     def _on_more_findings(self) -> None:
         if self._findings is not None:
-            self._findings.ask()
+            self._findings.more()
 
     @on(Inspector.Goto)
     def _on_goto(self, message: Inspector.Goto) -> None:

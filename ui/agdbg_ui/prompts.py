@@ -97,13 +97,18 @@ class Prompts:
             self._widget.answer("there is nothing to search yet")
             return
         async with self._app.jumping:
-            row = await session.ask.find(text, _beside(lanes, backwards), backwards)
+            start = _beside(lanes, backwards)
+            row = await session.ask.find(text, start, backwards)
             if row is None:
                 self._widget.answer(f"no match for {text}", bad=True)
                 return
             self._app.panes.show_nodes()
             await self._app.go_to_row(row)
         said = f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}")
+        if backwards and (row > start or start == _END):
+            said += ", round the beginning"
+        elif not backwards and row < start:
+            said += ", round the end"
         if closes and self._widget.asks_for("find") and self._widget.opened == opened:
             self._widget.close()
             self._app.action_pane("graph")

@@ -107,6 +107,7 @@ class Prompt(Vertical):
         self._history: dict[str, list[str]] = {}
         self._at = self.opened = self.entered = self._answer_from = 0
         self._answer: list[str] = [""]
+        self._is_long = False
         self.on_close: Callable[[], object] = lambda: None
 
     def compose(self) -> ComposeResult:
@@ -155,7 +156,8 @@ class Prompt(Vertical):
         """The answer, or so much of it as there are lines for, and how one sees the rest."""
         width = max(self.app.size.width - 2, 20)
         lines = [part for line in self._answer for part in wrap_hanging(line, width)]
-        if len(lines) > _ANSWER_LINES:
+        self._is_long = len(lines) > _ANSWER_LINES
+        if self._is_long:
             room = _ANSWER_LINES - 1
             self._answer_from = start = max(min(self._answer_from, len(lines) - room), 0)
             more = counted(len(lines) - start - room, "more line") if start + room < len(lines) else "the end"
@@ -189,9 +191,10 @@ class Prompt(Vertical):
 
     @property
     def answered(self) -> str:
-        """The answer that is shown."""
+        """The answer that is shown: as it was said, or of a long one the lines that are seen."""
         static = self.query_one(Static)
-        return str(static.content) if static.has_class("-shown") else ""
+        shown = str(static.content) if self._is_long else "\n".join(self._answer)
+        return shown if static.has_class("-shown") else ""
 
     def close(self) -> None:
         """Go away."""
