@@ -85,7 +85,7 @@ class Stops:
         self._driver = driver
         self.names = Names(driver.sink)
         self.watches = Watches(driver.sink, self.names)
-        self.waiting = Waiting(self._tell, lambda: bool(driver.thread.walks))
+        self.waiting = Waiting(self._tell, lambda: bool(driver.thread.walks), self.watches.is_called)
         self.every = self.one_by_one = self.at_births = self._looks_at_births = self.sees_all_births = False
         self._read(Settings())
         self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)

@@ -39,6 +39,7 @@ class Watches:
         self._looked_at: list[Memory] | None = None
         """The memory of the last look; ``None`` when it may be other memory by now."""
         self._since: Place = "the watch was set"
+        self._not_called: dict[str, tuple[int, int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._stops)
@@ -96,6 +97,18 @@ class Watches:
     def _told(self, number: int) -> dict[str, Any]:
         name = self._names.called(number)
         return {"storage": number, "name": name, "text": f"storage {number}" + (f" of {name}" if name else "")}
+
+    def is_called(self, name: str) -> bool:
+        """Whether a parameter or a buffer of a model is called so; asked again, it looks when there are more of them."""
+        there = self._names.count(), len(models())
+        if self._not_called.get(name) == there:
+            return False
+        called = [each for model in models() for each, _ in tensors_of(model)]
+        called += [each for some in list(self._sink._texts.values()) for each in some]
+        found = matches(name, called)
+        if not found:
+            self._not_called[name] = there
+        return found
 
     # ----- writes -----
 

@@ -191,9 +191,10 @@ class Breakpoints:
         self._data = _failed(number, text, self._data)
 
     def wait(self, number: int, text: str) -> None:
-        """Nothing has met a breakpoint on a name or a line so far; with an empty ``text`` something has now."""
+        """Nothing has met a breakpoint on a name or a line, or a watch by name, so far; an empty ``text``: something has now."""
         self._lines = {file: _waiting(number, text, made) for file, made in self._lines.items()}
         self._names = _waiting(number, text, self._names)
+        self._data = _waiting(number, text, self._data)
 
     def stop_on_entry(self) -> None:
         """Stop before the first node of the first pass."""

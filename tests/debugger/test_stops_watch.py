@@ -218,3 +218,47 @@ def test_a_silent_change_is_since_the_last_look_or_counted_write(stopping):
         "the end of the pass and before TBackward0 of line 6",
         "mul_ of line 8 and before TBackward0 of line 10",
     ]
+
+
+UNKNOWN = """\
+import agdbg_engine as ag
+from agdbg_engine import nn
+w = ag.ones(2, requires_grad=True)
+def step():
+    (w * 2).sum().backward()
+    with ag.no_grad():
+        w.sub_(w.grad)
+step()
+step()
+late = nn.Linear(2, 1)
+late(w).sum().backward()
+with ag.no_grad():
+    late.weight.mul_(2)
+(w * 2).sum().backward()
+"""
+
+
+def _changes(program):
+    return [
+        (body["breakpoint"]["id"], body["breakpoint"]["verified"], body["breakpoint"].get("reason"))
+        for body in (each["body"] for each in program.events if each["event"] == "breakpoint")
+        if body["reason"] == "changed"
+    ]
+
+
+def test_a_name_that_no_memory_has_is_told_after_the_first_pass_and_again_when_some_has(stopping):
+    program = stopping(UNKNOWN)
+    program.watch("name:w", "name:weight")
+    stop = program.run()
+    assert stop["hitBreakpointIds"] == [2] and "mul_ wrote to weight" in stop["description"]
+    assert program.go() is None
+    assert _changes(program) == [(1, False, "pending"), (2, False, "pending"), (2, True, None)]
+    told = next(each["body"]["breakpoint"]["message"] for each in program.events if each["event"] == "breakpoint")
+    assert "no parameter or buffer" in told and "where the program stands" in told
+
+
+def test_the_console_says_that_a_name_waits_while_nothing_stands(console_stage):
+    console = console_stage.console(UNKNOWN)
+    said = console.execute("watch w").text
+    assert "parameters and buffers called w" in said and "not for a variable" in said
+    assert "has not stopped: no parameter or buffer" in console.execute("continue").text

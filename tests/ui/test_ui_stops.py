@@ -105,12 +105,14 @@ def test_what_says_when_it_stops_is_told():
     bodies = [
         {"id": 1, "verified": True, "kind": "hook", "ignore": 3, "temporary": True},
         {"id": 2, "verified": False, "name": "[", "message": "no such pattern"},
+        {"id": 4, "verified": False, "reason": "pending", "dataId": "name:w", "message": "it waits"},
         {"id": 3, "verified": True, "dataId": "storage:7", "label": "w.grad", "condition": "x", "logMessage": "at {x}"},
     ]
     items = items_of(bodies, {1: 2}, [], frozenset(), [])
     assert [f"{item.text}|{item.more}" for item in items if item.sort] == [
         "1  hook|ignores 3  once  stopped 2 times",
         "2  [|no such pattern",
+        "4  parameters and buffers called w|it waits",
         "3  w.grad|if x  logs at {x}",
     ]
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from agdbg.console.console import Console
 
 _GROUP = "Breakpoints"
+#: Said of a name that is watched while nothing stands where it could be evaluated.
+_WAITS = " (by name, as the program does not stand: it waits for a model that has them, and not for a variable)"
 _WHEN = ("forward", "backward", "both")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1|\\).)*)\1""")
 _ESCAPED = re.compile(r"""\\(["'\\])""")
@@ -90,7 +92,13 @@ def watch(console: "Console", rest: str) -> Reply:
     if not data:
         raise CommandError(text or f"{rest} cannot be watched")
     what = text if data.startswith("name:") else rest
-    waits = " (no tensor here now: it waits for a model that has them)" if what != rest and console.state.stops else ""
+    waits = (
+        ""
+        if what == rest
+        else " (no tensor here now: it waits for a model that has them)"
+        if console.state.stops
+        else _WAITS
+    )
     return _told(console.table.add(Stop("watch", data, f"writes to {what}{waits}")))
 
 

@@ -208,7 +208,9 @@ def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
 
 def _watched(body: Body) -> str:
     """What is watched: the expression that somebody has given for it, or the name of parameters."""
-    return str(body.get("label") or body.get("dataId") or "").removeprefix("name:")
+    data = str(body.get("dataId") or "")
+    name = data.removeprefix("name:")
+    return str(body.get("label") or "") or (data if name == data else f"parameters and buffers called {name}")
 
 
 def _thread(body: Body) -> Item:
