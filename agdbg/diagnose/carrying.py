@@ -2,12 +2,14 @@
 
 import ast
 
+from agdbg.diagnose.carriers import carriers, targets_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.collected import detach_where_kept, detach_where_put
+from agdbg.diagnose.detaching import NAMED, State, begins_empty, detach, is_made_late, object_of, state_of
 from agdbg.diagnose.enclosing import in_inner_loop, place
 from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.naming import detach, entry_name, entry_words
+from agdbg.diagnose.naming import entry_name, entry_names, entry_words
 from agdbg.diagnose.source import assigned, call_text, differentiated
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines, capital, listed
@@ -24,40 +26,56 @@ def cut_loose(
         return total
     made = entries[0].node.site
     inside = made.func not in ("", "<module>")
+    state = state_of(case, entries, first, second)
     if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
-        after = f", after {_call(second, lines)}" if second and in_inner_loop(made, second.site) else ""
-        name = entry_name(case, entries[0])
-        banked = detach_where_kept(second.site, entries[0], name) if second and name else ""
-        return f"{capital(banked or detach(case, entries, lines))}{after}"
+        return _in_one_function(case, entries, lines, second, state)
     names = list(dict.fromkeys(filter(None, (_name(case, e) for e in entries if e.node.site.func == made.func))))
+    names = names or list(dict.fromkeys(name for each in entries[:1] for name in entry_names(case, each)))
     once = first is not None and ran_once(case, entries[0], first.row, until)
     function = made.func.replace(".<locals>", "")
     put = (
-        detach_where_put(made, entries[0], names[0])
+        detach_where_put(made, entries[0], names[0], state)
         if names and once
-        else detach_where_kept(second.site, entries[0], "")
+        else detach_where_kept(second.site, entries[0], [], state)
     )
     if put:
         return f"{capital(put)}{f', in `{function}`' if names else ''}"
     kept = handed(made, names[0]) if names else None
     if kept is not None and kept.how == "generator":
-        how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])
         return (
-            f"Detach {listed(f'`{name}`' for name in names)} inside of `{function}`, a generator, which keeps it from one "
-            f"iteration to the next: {how} behind the `yield` at line {kept.line}"
+            f"Detach {_listed(names)} inside of `{function}`, a generator, which keeps it from one "
+            f"iteration to the next: {state.detached(names)} behind the `yield` at line {kept.line}"
         )
     if kept is not None and kept.how == "stored" and once:
         return (
-            f"Store `{names[0]}` without its graph: `{kept.name} = {names[0]}.detach()` in place of `{kept.name} = {names[0]}` "
-            f"at line {kept.line}, in `{function}`"
+            f"Store `{names[0]}` without its graph: {state.detached(names[:1], kept.name, kept.name)} in place of "
+            f"`{kept.name} = {names[0]}` at line {kept.line}, in `{function}`"
         )
     if kept is not None and kept.how != "generator" and is_of_module(made, kept.name):
         kept_names = [kept.name, *(name for name in names[1:] if not name.isidentifier())]
-        how = " and ".join(f"`{name} = {name}.detach()`" for name in kept_names[:2])
-        return f"Detach {listed(f'`{name}`' for name in kept_names)} between two iterations, after {_call(second, lines)}: {how}"
+        return f"Detach {_listed(kept_names)} between two iterations, after {_call(second, lines)}: {state.detached(kept_names)}"
     if kept is not None and kept.how == "stored":
         names = [kept.name]
-    return _between(names, function, second, lines, once=once, returned=_is_returned(made, names))
+    if names and all("." in name for name in names):
+        return _of_object(state, names, function, second, lines, once=once)
+    return _between(state, names, function, second, lines, once=once)
+
+
+def _in_one_function(case: Case, entries: list[Entry], lines: Lines, second: PassFact | None, state: State) -> str:
+    """The advice where the loop runs in the function, or the module, whose line made it; or where no second call is known."""
+    made, name, found = entries[0].node.site, entry_name(case, entries[0]), entry_names(case, entries[0])
+    results = [name] if name else [] if found else targets_of(made)
+    banked = detach_where_kept(second.site, entries[0], results, state) if second and results else ""
+    if banked:
+        return capital(banked)
+    unsure = not name or any(not each.isidentifier() or begins_empty(made, each) for each in found)
+    behind = second is not None and (in_inner_loop(made, second.site) or (found and unsure))
+    after = f", after {_call(second, lines)}" if behind and second is not None else ""
+    return f"{capital(detach(case, entries, lines, state))}{after}"
+
+
+def _listed(names: list[str]) -> str:
+    return listed((f"`{name}`" for name in names), NAMED)
 
 
 def _name(case: Case, entry: Entry) -> str:
@@ -72,31 +90,56 @@ def _is_returned(made: Site, names: list[str]) -> bool:
     return not names or function is None or bool(inside & set(names))
 
 
-def _between(names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool, returned: bool) -> str:
-    """The advice where only the caller can tell what holds it."""
-    called = f" ({listed(f'`{name}`' for name in names)} in `{function}`)" if names else f" that `{function}` returned"
-    around = second.site.func.replace(".<locals>", "")
-    loop = f"in {f'`{around}`' if around not in ('', '<module>') else 'the loop'} around {_call(second, lines)}"
-    if names and all("." in name for name in names):  # state of an object: nothing hands it over but the object
-        attribute = names[0].partition(".")[2]
-        inside = (
-            f"; or, since `{function}` runs once in an iteration, at its beginning: `{names[0]} = {names[0]}.detach()`"
-            if once
-            else f". Not inside `{function}`: it runs several times in an iteration, and that would cut the graph within it as well"
+def _of_object(state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool) -> str:
+    """The advice for what an object keeps: nothing hands it over but the object."""
+    known = object_of(second.site, function)
+    attributes = [name.partition(".")[2] for name in names]
+    outside = [f"{known or 'model'}.{each}" for each in attributes]
+    begins = [name for name in names if begins_empty(state.site, name)]
+    if not once:
+        inside = f". Not inside `{function}`: it runs several times in an iteration, and that would cut the graph within it as well"
+    elif any(is_made_late(state.site, name) for name in names):
+        inside = ""
+    else:
+        test = (
+            f", behind `if {' and '.join(f'{name} is not None' for name in begins)}:`, since it begins as None"
+            if begins
+            else ""
         )
-        return (
-            f"Detach the state{called} between two iterations, {loop}: `model.{attribute} = model.{attribute}.detach()`, "
-            f"with the object's own name{inside}"
-        )
-    inside = (
-        f". Not inside `{function}`: that would cut the graph within an iteration as well"
-        if returned or not once
-        else "; what holds it there is not known here"
-    )
+        inside = f"; or, since `{function}` runs once in an iteration, at its beginning{test}: {state.detached(names)}"
     return (
-        f"Detach the state{called} where one iteration hands it to the next, {loop}: with the variable that holds it "
-        f"there, `state = state.detach()`, before `{function}` is called with it again{inside}"
+        f"Detach the state ({_listed(names)} in `{function}`) between two iterations, {_loop(second, lines, after=True)}: "
+        f"{state.detached(outside)}{'' if known else ', with the own name of the object'}{inside}"
     )
+
+
+def _between(state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool) -> str:
+    """The advice for what a function returns: its caller holds it."""
+    returned = _is_returned(state.site, names)
+    found = carriers(second.site, state.site) if returned else None
+    called = f" ({_listed(names)} in `{function}`)" if names else f" that `{function}` returned"
+    cuts = f". Not inside `{function}`: that would cut the graph within an iteration as well"
+    if found is not None:
+        there = State(state.tensors, found.site or second.site)
+        after = f"`{found.behind}`{lines.at(found.site)}" if found.site is not None else _call(second, lines)
+        verb = "hands" if len(found.names) == 1 else "hand"
+        around = f"in `{found.function}`" if found.function else "in the loop"
+        return (
+            f"Detach {_listed(list(found.names))}, which {verb} on the state{called}, {around} after {after}: "
+            f"{there.detached(list(found.names))}{'' if once else cuts}"
+        )
+    inside = cuts if returned or not once else "; what holds it there is not known here"
+    own = state.detached(["state"])
+    return (
+        f"Detach the state{called} where one iteration hands it to the next, {_loop(second, lines)}: with the variable that holds "
+        f"it there, {own}, before `{function}` is called with it again{inside}"
+    )
+
+
+def _loop(second: PassFact, lines: Lines, *, after: bool = False) -> str:
+    around = second.site.func.replace(".<locals>", "")
+    where = "after" if after else "around"
+    return f"in {f'`{around}`' if around not in ('', '<module>') else 'the loop'} {where} {_call(second, lines)}"
 
 
 def _call(second: PassFact, lines: Lines) -> str:

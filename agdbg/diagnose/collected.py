@@ -7,10 +7,12 @@ import ast
 import copy
 from collections.abc import Iterator
 
+from agdbg.diagnose.detaching import State
 from agdbg.diagnose.enclosing import Scope, module_of, place
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.source import quoted
 from agdbg.diagnose.syntax import name_of, unparse
+from agdbg.diagnose.words import listed
 from agdbg.record.lookup import Site
 
 _ADDING = {"append", "appendleft", "insert", "extend", "add", "put", "setdefault"}
@@ -18,22 +20,22 @@ _ADDING = {"append", "appendleft", "insert", "extend", "add", "put", "setdefault
 STEPS = 3
 
 
-def detach_where_kept(call: Site, entry: Entry, name: str) -> str:
-    """The advice, where a statement in the loop around a call keeps what is called ``name`` for the next iteration; else empty.
+def detach_where_kept(call: Site, entry: Entry, names: list[str], state: State) -> str:
+    """The advice, where a statement in the loop around a call keeps what is called so for the next iteration; else empty.
 
     Without a name: of what a function gave, where a line of the loop gives the function what it keeps.
     """
     loop, consumer = _loop(call), entry.consumer
     if loop is None or consumer is None:
         return ""
-    if not name:
-        return _given(loop)
+    if not names:
+        return _given(loop, state)
     statement = place(consumer.site).statement
     here = (consumer.site.file, consumer.site.func) == (call.file, call.func)
-    return _advice(loop, statement, name) if here and statement is not None else ""
+    return _advice(loop, statement, names, state) if here and statement is not None else ""
 
 
-def detach_where_put(made: Site, entry: Entry, name: str) -> str:
+def detach_where_put(made: Site, entry: Entry, name: str, state: State) -> str:
     """The same for what the function around a site does, which runs once in an iteration."""
     function, consumer = place(made).function, entry.consumer
     if not isinstance(function, ast.FunctionDef) or consumer is None or not name:
@@ -43,7 +45,7 @@ def detach_where_put(made: Site, entry: Entry, name: str) -> str:
     kept = _keeping(function, statement, name) if here and statement is not None else None
     if kept is None or not isinstance(kept[0], ast.Expr | ast.AugAssign) or _is_read_behind(function, *kept):
         return ""
-    return _in_place_of(kept[0], name)
+    return _in_place_of(kept[0], [name], state)
 
 
 def _loop(call: Site) -> ast.For | ast.While | None:
@@ -54,33 +56,36 @@ def _loop(call: Site) -> ast.For | ast.While | None:
     return loops[-1] if loops and isinstance(loops[-1], ast.For | ast.While) else None
 
 
-def _given(loop: ast.For | ast.While) -> str:
+def _given(loop: ast.For | ast.While, state: State) -> str:
     """The advice for ``h = step(hist[-1])`` and ``hist.append(h)``, where one line alone does that."""
     found = []
     for each in ast.walk(loop):
         if isinstance(each, ast.Assign) and any(isinstance(part, ast.Call) for part in ast.walk(each.value)):
             name = name_of(each.targets[0]) if len(each.targets) == 1 else ""
-            found.append(_advice(loop, each, name) if name else "")
+            found.append(_advice(loop, each, [name], state) if name else "")
     told = [each for each in found if each]
     return told[0] if len(told) == 1 else ""
 
 
-def _advice(loop: ast.For | ast.While, used: ast.stmt, name: str) -> str:
-    kept = _keeping(loop, used, name)
+def _advice(loop: ast.For | ast.While, used: ast.stmt, names: list[str], state: State) -> str:
+    kept = next((found for each in names if (found := _keeping(loop, used, each))), None)
     if kept is None:
         return ""
     statement, bank = kept
     if not _is_read_behind(loop, statement, bank):
-        return _in_place_of(statement, name)
+        return _in_place_of(statement, names, state)
     how = _emptied(statement, bank)
     text = quoted(unparse(statement))
     return f"detach what `{bank}` keeps, `{text}`, before the next iteration uses it: `{how}`" if how else ""
 
 
-def _in_place_of(statement: ast.stmt, name: str) -> str:
-    new = _Detached(name).visit(copy.deepcopy(statement))
-    text = quoted(unparse(statement))
-    return f"keep `{name}` without its graph: `{quoted(unparse(new))}` in place of `{text}` at line {statement.lineno}"
+def _in_place_of(statement: ast.stmt, names: list[str], state: State) -> str:
+    """The advice to write a statement with the names that it keeps detached."""
+    kept = [each for each in names if _bank(statement, each)]
+    new = _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(copy.deepcopy(statement))
+    text, graph = quoted(unparse(statement)), "its graph" if len(kept) == 1 else "their graphs"
+    words = f"keep {listed(f'`{each}`' for each in kept)} without {graph}"
+    return f"{words}: `{unparse(new)}` in place of `{text}` at line {statement.lineno}"
 
 
 def _emptied(statement: ast.stmt, bank: str) -> str:
@@ -97,18 +102,14 @@ def _emptied(statement: ast.stmt, bank: str) -> str:
 class _Detached(ast.NodeTransformer):
     """Writes ``h.detach()`` for ``h``, where it is read."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, ways: dict[str, str]) -> None:
+        self._ways = ways
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The tree with what it stands for."""
-        if (
-            isinstance(node, ast.Name | ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and unparse(node) == self._name
-        ):
-            return ast.Call(ast.Attribute(node, "detach", ast.Load()), [], [])
-        return self.generic_visit(node)
+        read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        way = self._ways.get(unparse(node)) if read else None
+        return self.generic_visit(node) if way is None else ast.parse(way, mode="eval").body
 
 
 def _keeping(body: ast.AST, used: ast.stmt, name: str) -> tuple[ast.stmt, str] | None:

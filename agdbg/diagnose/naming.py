@@ -1,9 +1,10 @@
 """What people call a tensor: a parameter's name, a variable on the line that made it or used it."""
 
+from agdbg.diagnose.carriers import held_as
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.source import assigned, expression, is_returned, operand, viewed_operand
-from agdbg.diagnose.words import Lines, is_result, listed, op_words
+from agdbg.diagnose.words import is_result, listed, op_words, same_line
 from agdbg.diagnose.writes import write
 from agdbg.record.facts import NodeFact
 
@@ -25,6 +26,16 @@ def entry_name(case: Case, entry: Entry) -> str:
     return name or ("" if is_returned(entry.node.site) else used_as(entry))
 
 
+def entry_names(case: Case, entry: Entry) -> list[str]:
+    """The same, or of a call with several results the names that it hands on: ``h``, ``c`` of ``out, (h, c) = lstm(x, (h, c))``."""
+    name = entry_name(case, entry)
+    user = entry.consumer
+    elsewhere = (
+        user is not None and user.site.func == entry.node.site.func and not same_line(user.site, entry.node.site)
+    )
+    return [name] if name else [] if elsewhere else held_as(entry.node.site)
+
+
 def used_as(entry: Entry) -> str:
     """The name by which the consumer took it, on its own line; empty when there is none."""
     consumer = entry.consumer
@@ -35,25 +46,13 @@ def used_as(entry: Entry) -> str:
 
 def entry_words(case: Case, entry: Entry) -> str:
     """The same in words: the name, or what made it."""
-    name = entry_name(case, entry)
-    if name:
-        return f"`{name}`"
+    names = entry_names(case, entry)
+    if names:
+        return listed(f"`{name}`" for name in names)
     site = entry.node.site
     if is_returned(site) and site.func:
         return f"what `{site.func.replace('.<locals>', '')}` returned"
     return f"the result of {made_by(entry.node)}"
-
-
-def detach(case: Case, entries: list[Entry], lines: Lines) -> str:
-    """The advice to cut the graph at these entries, as the beginning of a sentence."""
-    names = list(dict.fromkeys(filter(None, (entry_name(case, each) for each in entries))))
-    if names:
-        how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])
-        return f"detach {listed(f'`{name}`' for name in names)} before the next iteration uses it: {how}"
-    used = used_as(entries[0])
-    consumer = entries[0].consumer
-    where = f", as `{used}`{lines.at(consumer.site)}" if used and consumer is not None else ""
-    return f"detach {entry_words(case, entries[0])} before the next iteration uses it{where}"
 
 
 def made_by(node: NodeFact) -> str:

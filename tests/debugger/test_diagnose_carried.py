@@ -66,7 +66,7 @@ for t in range(3):
 CARRIED = {
     "generator": (GENERATOR, "`h`", "`h = h.detach()` behind the `yield` at line 9", "x = yield h", "; h = h.detach()"),
     "momentum": (MOMENTUM, "`v`", "Detach `v` before the next iteration uses it: `v = v.detach()`", "loss.backward()", "; v = v.detach()"),
-    "buffer": (BUFFER, "`self.running`", "`model.running = model.running.detach()`", "3)).backward()", "; m.running = m.running.detach()"),
+    "buffer": (BUFFER, "`self.running`", "after `m(ag.ones(4, 3)).backward()` at line 17: `m.running = m.running.detach()`", "3)).backward()", "; m.running = m.running.detach()"),
     "buffer, inside": (BUFFER, "`self.running`", "at its beginning: `self.running = self.running.detach()`", "y = self.lin(x)", "; self.running = self.running.detach()"),
     "item": (ITEM, "`h`", "`prev[0] = h.detach()` in place of `prev[0] = h` at line 9", "prev[0] = h", ".detach()"),
     "key": (KEY, "`mem['h']`", "after `loss.backward()` at line 13: `mem['h'] = mem['h'].detach()`", "loss.backward()", "; mem['h'] = mem['h'].detach()"),
@@ -112,7 +112,7 @@ for i in range(3):
 
 def test_a_state_that_several_calls_of_an_iteration_share_is_not_cut_inside(programs):
     said = run(programs, SEVERAL).stdout
-    assert "`model.h = model.h.detach()`" in said and "Not inside `Net.step`: it runs several times" in said
+    assert "`net.h = net.h.detach()`" in said and "Not inside `Net.step`: it runs several times" in said
     assert (
         run(programs, SEVERAL.replace("    loss.backward()", "    loss.backward(); net.h = net.h.detach()")).status == 0
     )

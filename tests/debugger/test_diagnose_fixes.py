@@ -145,8 +145,8 @@ CASES = {
     ),
     "tbptt": (
         TBPTT,
-        "in `train` around `loss.backward()` at line 19: with the variable that holds it there, `state = "
-        "state.detach()`, before `RNN.step` is called with it again. Not inside `RNN.step`",
+        "Detach `hidden`, which hands on the state that `RNN.step` returned, in `train` after `loss.backward()` at line 19: "
+        "`hidden = hidden.detach()`. Not inside `RNN.step`",
         [("        loss.backward()", "        loss.backward()\n        hidden = hidden.detach()")],
     ),
     "inner loop": (

@@ -232,7 +232,7 @@ CASES = {
     "14 lstm": (
         LSTM,
         ["through `h`, made at line 7"],
-        "etach the state (`h` and `c` in `cell`) where one iteration hands it to the next, in the loop around",
+        "Detach `h` and `c`, which hand on the state (`h` and `c` in `cell`), in the loop after `(h * h).sum().backward()` at",
     ),
     "14 total": (RUNNING_TOTAL, ["through `total`, made at line 7"], "`total = total + loss.detach()`"),
     "15": (
