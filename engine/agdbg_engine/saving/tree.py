@@ -9,7 +9,7 @@ and ``array`` with a number of an entry of ``tensors``.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +17,14 @@ import numpy as np
 
 from ..device import device
 from ..foreign import hint
+from ..strided import strided
 from ..tensor import Tensor
 
 DTYPES = frozenset((
     "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
     "complex64", "complex128",
 ))  # fmt: skip
+_MAPPINGS: dict[str, Any] = {"dict": dict, "odict": OrderedDict, "counter": Counter}
 _ITEMS: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 
@@ -40,7 +42,7 @@ class Encoder:
             return x
         if isinstance(x, Tensor):
             return ["tensor", self.keep(x)]
-        if kind in (list, tuple, set, frozenset, dict, OrderedDict) or _is_state(x) or _is_size(x):
+        if kind in (list, tuple, set, frozenset, *_MAPPINGS.values()) or _is_state(x) or _is_size(x):
             if id(x) in self.open:
                 raise ValueError("cannot save a container that contains itself")
             self.open.add(id(x))
@@ -52,8 +54,9 @@ class Encoder:
     def _container(self, x: Any, kind: type[Any]) -> Any:
         if _is_state(x):
             return ["state", self._pairs(x), self._pairs(getattr(x, "_metadata", {}))]
-        if kind in (dict, OrderedDict):
-            return ["dict" if kind is dict else "odict", self._pairs(x)]
+        name = next((n for n, k in _MAPPINGS.items() if k is kind), None)
+        if name is not None:
+            return [name, self._pairs(x)]
         return ["size" if _is_size(x) else kind.__name__, [self.encode(v) for v in x]]
 
     def _pairs(self, x: Any) -> list[Any]:
@@ -64,8 +67,10 @@ class Encoder:
             return ["float", repr(x)]
         if kind is complex:
             return ["complex", repr(x.real), repr(x.imag)]
-        if kind is bytes:
-            return ["bytes", x.hex()]
+        if kind in (bytes, bytearray):
+            return [kind.__name__, x.hex()]
+        if x is strided:
+            return ["layout", "strided"]
         if kind is device:
             return ["device", str(x)]
         if isinstance(x, np.dtype) and x.name in DTYPES:
@@ -100,7 +105,7 @@ def _refusal(x: Any) -> str:
         )
     return (
         f"cannot save an object of class {name}: files hold tensors, arrays, numbers, text, bytes, dtypes, devices, and lists, "
-        f"tuples, sets and dicts of these{hint(x)}"
+        f"tuples, sets, dicts and counters of these{hint(x)}"
     )
 
 
@@ -120,14 +125,14 @@ class Decoder:
         if kind in _ITEMS:
             (items,) = rest
             return _ITEMS[kind](self.decode(v) for v in items)
-        if kind in ("dict", "odict", "state"):
+        if kind in _MAPPINGS or kind == "state":
             return self._mapping(kind, *rest)
         return self._leaf(kind, rest)
 
     def _mapping(self, kind: str, pairs: Any, metadata: Any = ()) -> Any:
         found = [(self.decode(k), self.decode(v)) for k, v in pairs]
         if kind != "state":
-            return dict(found) if kind == "dict" else OrderedDict(found)
+            return _MAPPINGS[kind](dict(found))  # of pairs a counter would count each
         from ..nn.state import StateDict
 
         state = StateDict(found)
@@ -148,6 +153,10 @@ class Decoder:
             return float(value)
         if kind == "bytes":
             return bytes.fromhex(value)
+        if kind == "bytearray":
+            return bytearray.fromhex(value)
+        if kind == "layout" and value == "strided":
+            return strided
         if kind == "device":
             return device(value)
         if kind == "dtype":
