@@ -284,7 +284,8 @@ def test_one_session_after_the_other(server, tmp_path):
     for _ in range(2):
         with session(address, token, tmp_path) as client:
             assert client.wait_for("exited") == {"exitCode": 0}
-        await_end(os.pidfd_open(hub_of(tmp_path)))
+            hub = os.pidfd_open(hub_of(tmp_path))  # it has gone as soon as its client has
+        await_end(hub)
     assert process.poll() is None
 
 

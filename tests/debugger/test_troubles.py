@@ -1,5 +1,6 @@
 """A recording that is damaged, or stopped before its program: every command and every client says so."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,10 @@ for _ in range(300):
 input()
 print("grad", x.grad.tolist())
 """
-DAMAGE = "records.bin: of 9 records those from 1 to 9 are not as written, so what is told of the trace may be wrong"
+#: How many records there are is a matter of how many batches the time sufficed for.
+DAMAGE = re.compile(
+    r"records\.bin: of \d+ records those from 1 to \d+ are not as written, so what is told of the trace may be wrong"
+)
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +65,11 @@ def damaged(recorded, tmp_path):
 def test_each_command_says_that_a_recording_is_damaged(damaged, recorded, capfd, words):
     cli.main([word.format(damaged) for word in words])
     said = "".join(capfd.readouterr())
-    assert said.count(DAMAGE) == (2 if "diff" in words else 1)
+    assert len(DAMAGE.findall(said)) == (2 if "diff" in words else 1)
     cli.main(
         [word.format(recorded) for word in words] + (["--force"] if "export" in words and "trace" in words else [])
     )
-    assert DAMAGE not in "".join(capfd.readouterr())
+    assert not DAMAGE.search("".join(capfd.readouterr()))
 
 
 def joined(address, **arguments):
@@ -80,7 +84,8 @@ def test_a_client_is_told_that_the_trace_it_has_opened_is_damaged(damaged):
     address = start_hub()
     client = joined(address, trace=str(damaged))
     troubles = client.wait_for("agdbg/troubled")["troubles"]
-    assert troubles == [{"kind": "damaged", "text": f"the trace is damaged: {DAMAGE}"}]
+    assert [trouble["kind"] for trouble in troubles] == ["damaged"]
+    assert DAMAGE.fullmatch(troubles[0]["text"].removeprefix("the trace is damaged: "))
     later = joined(address)
     assert later.request("agdbg/status")["troubles"] == troubles
     for each in (client, later):

@@ -22,7 +22,7 @@ def picture():
 
 def check(*names):
     command = [sys.executable, str(SCREENSHOTS / "make.py"), "--check", *names]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200)
 
 
 def drawn(*pieces, number=17):
