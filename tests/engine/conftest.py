@@ -50,6 +50,13 @@ if importlib.util.find_spec("torch"):
     _load("fragments")
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)
+
+
+def pytest_runtest_setup():
+    """What the strict device refused in the test before is not this one's."""
+    sys.modules["agdbg_tests_strict_refusals"].refusals.clear()
+
+
 if STANDS_FOR:
     import pytest
 

@@ -53,7 +53,8 @@ def refusal(space, name, args=0, kwargs=()):
     return f"{space}.{name} has no argument {', '.join(sorted(unknown))}" if unknown else None
 
 
-def loop(space, name, operands):
+@functools.cache
+def loop(space, name, *operands):
     """The type codes of the results of a ufunc of CuPy's for operands of these dtypes; ``None`` where it takes none of them."""
     for each in API[space][name][1]:
         takes, _, gives = each.partition("->")

@@ -255,6 +255,8 @@ def _at_home(x):
 
 
 def _host_all(value):
+    if type(value) is ndarray:  # at once: most are
+        return _at_home(value)._host
     if isinstance(value, tuple | list):
         items = [_host_all(v) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -314,9 +316,10 @@ def _run(space, name, function, args, kwargs):
     if name in _VIEWS and isinstance(args[0], ndarray):
         with args[0].device:
             return _device(_writable(function(*_host_all(args), **_host_all(kwargs))))
-    result = attempted(function, _host_all(args), _host_all(kwargs))
+    operands = _host_all(args)
+    result = attempted(function, operands, _host_all(kwargs))
     if isinstance(function, np.ufunc) and function.signature is None:
-        result = _as_cupys(space, name, args[: function.nin], result, kwargs)
+        result = _as_cupys(space, name, operands[: function.nin], result, kwargs)
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if name == "diagonal":
@@ -335,9 +338,11 @@ def _as_cupys(space, name, operands, result, kwargs):
     """The result of a ufunc in the dtype of CuPy's, which does not take all dtypes that NumPy's takes."""
     if kwargs.get("dtype") is not None:
         return result
-    common = np.result_type(*_host_all(operands))  # which a number of Python goes along with
-    kinds = [x.dtype if hasattr(x, "dtype") else common for x in operands]
-    gives = cupy_api.loop(space, name, kinds)
+    kinds = [getattr(x, "dtype", None) for x in operands]
+    if None in kinds:
+        common = np.result_type(*operands)  # which a number of Python goes along with
+        kinds = [common if kind is None else kind for kind in kinds]
+    gives = cupy_api.loop(space, name, *kinds)
     if gives is None:
         _refuse(Missing, f"{space}.{name} of {', '.join(map(str, kinds))}")
     if kwargs.get("out") is not None:

@@ -266,9 +266,9 @@ def pow(x: Any, exponent: Any) -> Any:
             if special is not None and x.dtype.kind in "fc" and not (x.dtype.char == "e" and _no_root(x, exponent)):
                 return special(x)
         elif type(x) is ndarray and x.dtype.kind == "f" and _one_half(exponent):
-            exponent = np.full(
-                np.broadcast_shapes(x.shape, exponent.shape), exponent
-            )  # a tensor is no root in PyTorch; NumPy takes one of a number
+            # a tensor is no root in PyTorch; NumPy takes one of what has no dimensions
+            shape = np.broadcast_shapes(x.shape, exponent.shape)
+            return np.power(x, np.full(shape or 1, exponent)).reshape(shape)
         elif type(exponent) is bool and x.dtype.char == "?":
             return x.copy() if exponent else np.ones_like(x)
         elif _of_bools(x) and _of_bools(exponent):

@@ -161,8 +161,11 @@ _COPIED = words("cond diff linalg_norm matrix_norm nanquantile ndtr pinv quantil
 _MADE_OF_OTHERS = words("complex float_power isin ldexp matrix_rank normal pinv polar take_along_dim tensordot vecdot")
 """Functions that PyTorch makes of others, or that look at dtypes first: their ``out`` may be an operand of another size."""
 
-_RESIZED = words("arange bernoulli eye full linspace logspace logsigmoid multinomial ones rand randn randperm zeros")
+_RESIZED = words("bernoulli eye full linspace logspace logsigmoid multinomial ones rand randint randn randperm zeros")
 """Functions that give their ``out`` the right size without a warning."""
+
+_COUNTED = frozenset(("arange", "linspace", "logspace"))
+"""Functions whose ``out`` may have any shape of as many elements as they make."""
 
 
 def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], public: str = "") -> Any:
@@ -256,9 +259,11 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor], 
 def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
     if events.special:
         before_write(out, name)
+    if name in _COUNTED and out._a.size == result._a.size:
+        result = result.reshape(out._a.shape)
     if out._a.shape != result._a.shape:
-        if name not in _RESIZED:
-            _warn_of_size(out, result)
+        if name not in _RESIZED and (operands or name != "normal"):
+            _warn_of_size(name, out, result)
         old, out._a = out._a, _of_size(out, result)
         follow(out, old)
     if name in _FACTORIES and (repeats(out._a) or overlaps_itself(out._a)):
@@ -282,10 +287,14 @@ def _of_size(out: Tensor, result: Tensor) -> Any:
     return array_module(result._a).empty_like(result._a, out._a.dtype)
 
 
-def _warn_of_size(out: Tensor, result: Tensor) -> None:
+def _warn_of_size(name: str, out: Tensor, result: Tensor) -> None:
     if out._a.size:
         warnings.warn(
-            f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {out._a.size} which does not match the "
+            f"computed number of elements {result._a.size}. Note that this may occur as a result of rounding error. The out tensor "
+            f"will be resized to a tensor of shape ({result._a.size},)."
+            if name == "arange"
+            else f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
             f"required output shape {list(result.shape)}. This behavior is deprecated, and in a future PyTorch release outputs "
             "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
             "inplace, to zero elements with t.resize_(0).",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtype import cpp_type, scalar_type
+from ....errors import type_text
 from ....tensor import Tensor
 from ... import graph
 from ...explain import shape_error
@@ -239,6 +240,9 @@ def _check(
             f"Input type ({cpp_type(x.dtype)}) and bias type ({cpp_type(bias.dtype)}) should be the same"
         )
     if weight.dtype != x.dtype:
+        if x.dtype.kind == "c":
+            kinds = (type_text(t.dtype, t.device.type) for t in (x, weight))
+            raise RuntimeError("Input type ({}) and weight type ({}) should be the same".format(*kinds))
         raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
 
 

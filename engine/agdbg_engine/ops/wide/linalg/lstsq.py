@@ -244,6 +244,10 @@ def lstsq(self: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = No
         raise shape_error(f"{name}: input must have at least 2 dimensions.")
     if b.ndim < 1:
         raise shape_error(f"{name}: other must have at least 1 dimension.")
+    if not 0 <= self.ndim - b.ndim <= 1:
+        raise shape_error(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1"
+        )
     if rcond is None:
         _of_default_tolerance(self)
     if self._a.dtype.kind not in "fc":
@@ -257,9 +261,9 @@ def lstsq(self: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = No
         )
     if driver is not None and driver not in DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    vector = self.ndim - 1 == b.ndim and self.shape[:-1] == b.shape
+    vector = b.ndim == 1 or self.shape[:-1] == b.shape
     rhs = b[..., None] if vector else b
-    if rhs.ndim < 2 or rhs.shape[-2] != self.shape[-2]:
+    if rhs.shape[-2] != self.shape[-2]:
         raise shape_error(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
     one_batch(name, self.shape[:-2], rhs.shape[:-2])
     floating_matrices("linalg.lstsq", self)

@@ -127,6 +127,8 @@ def cross_entropy(
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {scalar_type(target.dtype)}"
             )
+        if input.ndim == 0:
+            raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
         return _of_probabilities(input, target, weight, reduction, ignore_index, label_smoothing, dim)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")

@@ -72,5 +72,6 @@ for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
 INPLACE["bitwise_not_"] = compare.bitwise_not
 INPLACE["square_"] = elementwise.square
 INPLACE["conj_physical_"] = op(
-    "conj_physical_written(self)", "ConjPhysicalBackward1", self="conj_raw(g)", jvp="conj_raw(self_t)", value=np.conj
-)
+    "conj_physical_written(self)", "ConjPhysicalBackward1", self="conj_raw(g)", jvp="conj_raw(self_t)",
+    value=lambda x: np.conj(x) if x.dtype.kind == "c" else x.copy(),  # NumPy makes numbers of bools
+)  # fmt: skip

@@ -37,10 +37,8 @@ def each(op: str, name: str, value: Any, k: int, empty: Ints = ()) -> Ints:
     return tuple(int(v) for v in given)
 
 
-def check_max_pool1d(
-    x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, places_too: bool
-) -> None:
-    """Refuse what one-dimensional max pooling cannot do, that of two dimensions where the places are wanted."""
+def check_max_pool1d(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> None:
+    """Refuse what the max pooling of one dimension cannot do; where places are wanted it is that of two."""
     if x.ndim not in (2, 3) or 0 in x.shape[-2:]:
         raise shape_error(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
@@ -59,8 +57,7 @@ def check_max_pool1d(
     made = places(tuple(x.shape[-1:]), kernel, stride, padding, dilation, ceil_mode)[0]
     if made <= 0:
         raise shape_error(f"max_pool1d() Invalid computed output size: {made}")
-    if x.dtype.kind not in ("iuf" if places_too else "f"):
-        raise no_kernel("max_pool2d" if places_too else "max_pool1d_impl", x.dtype)
+    check_kind("max_pool1d_impl", x, "f")
 
 
 def check_windows(

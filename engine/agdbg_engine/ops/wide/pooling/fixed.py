@@ -37,10 +37,13 @@ def _max1d(
         kernel, each("max_pool1d", "stride", stride, 1, kernel), each("max_pool1d", "padding", padding, 1),
         each("max_pool1d", "dilation", dilation, 1),
     )  # fmt: skip
-    check_max_pool1d(x, *how, ceil_mode, places)
+    if places:
+        dims_1d("max_pool1d", x)
+    else:
+        check_max_pool1d(x, *how, ceil_mode)
     (k,), (s,), (p,), (d,) = how
-    made = graph.max_pool2d_with_indices(x.unsqueeze(-2), (1, k), (1, s), (0, p), (1, d), bool(ceil_mode))  # type: ignore[attr-defined]  # a row
-    return made[0].squeeze(-2), made[1].squeeze(-2)
+    values, indices = _max(2, x.unsqueeze(-2), (1, k), (1, s), (0, p), (1, d), ceil_mode)
+    return values.squeeze(-2), indices.squeeze(-2)
 
 
 @public("torch nn.functional")

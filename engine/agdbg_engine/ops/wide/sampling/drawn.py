@@ -164,8 +164,11 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool = False, *, ge
     if not replacement and num_samples > self.shape[-1]:
         raise shape_error("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     weights = self._a.astype(np.float64)
-    if seen(~((weights >= 0) & (weights < np.inf))):
-        raise shape_error("probability tensor contains either `inf`, `nan` or element < 0")
+    if seen(wrong := ~((weights >= 0) & (weights < np.inf))):
+        if not replacement or num_samples == 1:
+            raise shape_error("probability tensor contains either `inf`, `nan` or element < 0")
+        entry = "< 0" if seen(wrong & ~(weights > 0)) else "= infinity or NaN"
+        raise shape_error(f"invalid multinomial distribution (encountering probability entry {entry})")
     if seen(~(weights.sum(-1) > 0)):
         raise shape_error("invalid multinomial distribution (sum of probabilities <= 0)")
     source = random.generator(generator, weights)

@@ -145,7 +145,9 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
     for t in given:
         if t.ndim > 1:
-            raise shape_error(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+            raise shape_error(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of shape {list(t.shape)}"
+            )
     if any(t.dtype != given[0].dtype for t in given):
         raise shape_error("meshgrid expects all tensors to have the same dtype")
     if any(not same_place(t._a, given[0]._a) for t in given):

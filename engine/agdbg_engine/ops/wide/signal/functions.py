@@ -57,13 +57,18 @@ def _real(op: str, x: Tensor) -> Tensor:
 
 def _one(op: str, x: Tensor, n: int | None, dim: int) -> tuple[int, int]:
     """``dim`` and the number of points along it, both checked."""
-    if x.ndim == 0:
-        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
-    dim = one_dim(x, dim)
+    dim = _dimension(x, dim)
     n = x.shape[dim] if n is None else n
     if n < 1:
         raise shape_error(f"Invalid number of data points ({n}) specified")
     return dim, n
+
+
+def _dimension(x: Tensor, dim: int) -> int:
+    """``dim`` counted from 0; a tensor without dimensions has none to transform, where others take -1 and 0 for it."""
+    if x.ndim == 0:
+        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+    return one_dim(x, dim)
 
 
 def _resized(x: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
@@ -86,12 +91,11 @@ def _several(x: Tensor, s: Any, dim: Dims) -> tuple[tuple[int, ...], list[int]]:
             raise shape_error(f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions.")
         dims = tuple(range(x.ndim - (x.ndim if s is None else len(s)), x.ndim))
     else:
-        listed = [dim] if isinstance(dim, int) else list(dim)
-        if s is not None and len(s) != len(listed):
-            raise shape_error("When given, dim and shape arguments must have the same length")
-        if len({d % max(x.ndim, 1) for d in listed}) < len(listed):
+        dims = tuple(_dimension(x, d) for d in ([dim] if isinstance(dim, int) else dim))
+        if len({*dims}) < len(dims):
             raise shape_error("FFT dims must be unique")
-        dims = tuple(one_dim(x, d) for d in listed)
+        if s is not None and len(s) != len(dims):
+            raise shape_error("When given, dim and shape arguments must have the same length")
     sizes = [x.shape[d] if s is None or s[i] == -1 else s[i] for i, d in enumerate(dims)]
     for n in sizes:
         if n < 1:
@@ -121,9 +125,7 @@ def _r2c(op: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward:
 
 def _c2r(op: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     x = _floating(x, True)
-    if x.ndim == 0:
-        raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
-    dim, n = _one(op, x, 2 * (x.shape[one_dim(x, dim)] - 1) if n is None else n, dim)
+    dim, n = _one(op, x, 2 * (x.shape[_dimension(x, dim)] - 1) if n is None else n, dim)
     x = _resized(x, (dim,), (n // 2 + 1,))
     return fft_c2r(x.conj() if forward else x, (dim,), _scale(norm, forward), n)
 
@@ -170,20 +172,22 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 def _c2c_n(x: Tensor, s: Any, dim: Dims, norm: str | None, forward: bool) -> Tensor:
     x = _floating(x, True)
     dims, sizes = _several(x, s, dim)
-    x = _resized(x, dims, sizes)
-    return fft_c2c(x, dims, _scale(norm, forward), forward) if dims else x.clone()
+    x, scale = _resized(x, dims, sizes), _scale(norm, forward)
+    return fft_c2c(x, dims, scale, forward) if dims else x.clone()
 
 
 def _r2c_n(op: str, x: Tensor, s: Any, dim: Dims, norm: str | None, forward: bool) -> Tensor:
-    x = _real(op, x)
+    if forward:
+        x = _real(op, x)
     dims, sizes = _several(x, s, dim)
     if not dims:
         raise shape_error(f"{op} must transform at least one axis")
-    x = _resized(x, dims, sizes)
+    scale = _scale(norm, forward)
+    x = _resized(x if forward else _real(op, x), dims, sizes)
     if forward:
-        return fft_r2c(x, dims, _scale(norm, True), True)
-    half = fft_r2c(x, dims[-1:], _scale(norm, False), True).conj()
-    return fft_c2c(half, dims[:-1], _scale(norm, False), False) if dims[:-1] else half
+        return fft_r2c(x, dims, scale, True)
+    half = fft_r2c(x, dims[-1:], scale, True).conj()
+    return fft_c2c(half, dims[:-1], scale, False) if dims[:-1] else half
 
 
 def _c2r_n(op: str, x: Tensor, s: Any, dim: Dims, norm: str | None, forward: bool) -> Tensor:
