@@ -251,6 +251,14 @@ def test_a_note_that_has_no_room_behind_the_line_stands_below(width):
     drive_pane(Host(FindingsPane()), script, size=(width, 24))
 
 
+def test_in_a_wide_pane_each_line_of_code_is_one_line():
+    async def script(app, pilot):
+        app.pane.show([finding(evidence=[evidence("first call", 9, "a.backward()", NOTE)] * 4)])
+        assert [row.begins for row in app.pane._rows if row.evidence >= 0] == [True] * 4
+
+    drive_pane(Host(FindingsPane()), script, size=(120, 24))
+
+
 @pytest.mark.parametrize("size", [(80, 24), (100, 30)])
 def test_a_walk_says_with_the_source_what_each_line_is(shown, size):
     there = [finding(evidence=[evidence("first call", 11, "loss.backward()", NOTE), evidence("saved", 9, "")]), LINT]

@@ -16,6 +16,8 @@ _INDENT = "   "
 _ROLE_CELLS, _PLACE_CELLS = 14, 28
 #: From so many cells on what goes on with a line stands below what it says, not below its beginning.
 _WIDE = 70
+#: In so many cells each line of code is one line, and the fix is seen; a note that is cut there is above the source on Enter.
+_ONE_LINE = 110
 #: In place of the number of a finding: the line is of none.
 _CAUTION = -1
 
@@ -213,7 +215,7 @@ def _evidence(evidence: Mapping[str, Any], width: int) -> list[Pieces]:
     note = safe(str(evidence.get("note") or "").replace("\n", "; "))
     below: list[str] = []
     indent = _INDENT + " " * (cells(role) + 1) if width >= _WIDE else _INDENT * 2
-    if note and cells(text) + cells(note) + 4 > room and not _is_name(note):
+    if note and cells(text) + cells(note) + 4 > room and width < _ONE_LINE and not _is_name(note):
         said = wrap_phrases(f"({note})" if text else note, width - len(indent) if text else room, width - len(indent))
         text, said = (text, said) if text else (said[0], said[1:])
         below = [indent + line for line in said]
