@@ -15,6 +15,7 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.layers import enclosing_modules, root_of
 from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.made_late import made_inside
 from agdbg.diagnose.plain_parameter import plain_parameters
 from agdbg.diagnose.source import expression
 from agdbg.diagnose.still_used import last_use, models_of
@@ -283,7 +284,7 @@ def _hidden_found(case: Case, leaves: Leaves, group: list[tuple[ModuleFact, list
 def _late(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
     """The parameters that were made while their own model ran, when an optimizer had been built before."""
     first = min((each.row for each in leaves.built.values()), default=0)
-    mine = [leaf for leaf in left if leaf.row > first and _made_inside(case, leaf)]
+    mine = [leaf for leaf in left if leaf.row > first and made_inside(case, leaf)]
     story = _left(case, mine) if mine else None
     if story is None:
         return None
@@ -300,9 +301,3 @@ def _late(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
         certainty="likely",
         fix="Make it in __init__(), or run the model once before the optimizer is built, as with lazy layers.",
     )
-
-
-def _made_inside(case: Case, leaf: Leaf) -> bool:
-    """Whether a parameter was used in a pass before the model that has it told its name: it was made while the model ran."""
-    first = min((int(case.walk.born[place]) for place in leaf.places), default=-1)
-    return any(first < each.row < leaf.row for each in case.facts.passes)
