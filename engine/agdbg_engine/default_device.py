@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .device import CPU, _defaults, device
+from .device import CPU, _defaults, device, resolved
 
 
 class _State(threading.local):
@@ -17,8 +17,14 @@ _state = _State()
 
 
 def get_default_device() -> device:
-    """The device of tensors that are made without one being named: that of the ``with`` block, the one that was set, the CPU."""
-    return _defaults.stack[-1] if _defaults.stack else CPU
+    """The device of tensors that are made without one being named: that of the ``with`` block, the one that was set, the CPU.
+
+    With its number, that of the current one where none was said; :class:`RuntimeError` where it cannot be used then.
+    """
+    if not _defaults.stack:
+        return CPU
+    said = _defaults.stack[-1]
+    return resolved(said) if said.index is None else said
 
 
 def set_default_device(device: Any) -> None:

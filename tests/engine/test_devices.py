@@ -14,6 +14,7 @@ import pytest
 
 import agdbg_engine as ag
 from agdbg_engine import cuda
+from agdbg_engine.backends import BACKENDS
 from agdbg_engine.cuda import backend
 from agdbg_engine.tensor import wrap
 
@@ -30,6 +31,25 @@ def on_strict(*values, grad=False):
 
 
 # ----- names -----
+
+
+def test_the_default_device_has_a_number(monkeypatch):
+    with ag.device("strict"):
+        assert str(ag.get_default_device()) == "strict:0" and ag.get_default_device() == ag.ones(1).device
+        monkeypatch.setattr(type(BACKENDS["strict"]), "current", lambda self: 1)
+        assert str(ag.get_default_device()) == "strict:1"
+    with ag.device("strict:3"):
+        assert str(ag.get_default_device()) == "strict:3"  # as it was said, there or not
+    with ag.device("cpu:0"):
+        assert ag.get_default_device() == ag.device("cpu:0")
+    ag.set_default_device("strict")
+    try:
+        assert ag.get_default_device().index == 1
+        with ag.device("cpu"):
+            assert ag.get_default_device() == ag.device("cpu")
+    finally:
+        ag.set_default_device(None)
+    assert ag.get_default_device() == ag.device("cpu")
 
 
 def test_names():
