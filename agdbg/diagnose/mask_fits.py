@@ -15,7 +15,7 @@ from agdbg.record.lookup import Site
 def fits(case: Case, producer: NodeFact, choice: NodeFact, condition: str, operand: str) -> bool:
     """Whether ``where(condition, operand, 1.0)`` can stand before the producer, for the condition by which the choice chooses."""
     made, chosen = producer.site, choice.site
-    if (made.file, made.func) != (chosen.file, chosen.func) or not _is_known(made, condition):
+    if (made.file, made.func) != (chosen.file, chosen.func) or not is_known(made, condition):
         return False
     whole = case.facts.shape(producer.id)
     if whole is None:
@@ -40,7 +40,7 @@ def _is_whole(case: Case, choice: NodeFact, condition: str, operand: str) -> boo
     return bool(operand) and operand in condition
 
 
-def _is_known(site: Site, condition: str) -> bool:
+def is_known(site: Site, condition: str) -> bool:
     """Whether what the condition reads is there at a line of the same function: not where all is assigned behind it."""
     here = place(site)
     outer = here.function or (module_of(site.file) if here.known else None)

@@ -4,6 +4,7 @@ The way out is to mask what goes in, not what comes out; the rewrite is made out
 """
 
 import ast
+from collections.abc import Callable
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.mask_fits import fits
@@ -13,6 +14,7 @@ from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.diagnose.walk import Mask
 from agdbg.diagnose.words import capital
 from agdbg.record.facts import NodeFact
+from agdbg.record.lookup import Site
 
 #: Nodes that are looked at on the way up from a producer.
 LIMIT = 10_000
@@ -50,6 +52,12 @@ def rewrite(case: Case, producer: NodeFact, choice: NodeFact) -> str:
         return f"nan_to_num() mends the value and not the gradient. Before the op, {how}."
     if not is_choosing(choice.op.name) and known is not None and known.keep:
         return f"{capital(known.keep)}. `{stem(choice.op.name).lower()}` hides the bad value in forward, and not from the gradient."
+    return in_general(producer)
+
+
+def in_general(producer: NodeFact) -> str:
+    """The rewrite where the source does not say how it is to be written."""
+    known = singular(producer.op.name)
     safe = known.safe if known is not None and known.safe else "a harmless number"
     return (
         "Mask what goes into the op and not what comes out of it: put "
@@ -59,6 +67,11 @@ def rewrite(case: Case, producer: NodeFact, choice: NodeFact) -> str:
 
 def exact(case: Case, producer: NodeFact, choice: NodeFact) -> str:
     """The rewrite in the words of the source; empty where it cannot be read, or where the mask does not fit."""
+    return written_out(producer, choice.site, lambda condition, text: fits(case, producer, choice, condition, text))
+
+
+def written_out(producer: NodeFact, choice: Site, suits: Callable[[str, str], bool]) -> str:
+    """The same for what stands at a site and chooses; ``suits``: whether a condition can be used before the op, of its operand."""
     known = singular(producer.op.name)
     safe = known.safe if known is not None else ""
     made, mask = read(producer.site), _mask(producer, choice)
@@ -69,7 +82,7 @@ def exact(case: Case, producer: NodeFact, choice: NodeFact) -> str:
         return ""
     wanted, condition, where = mask
     name, text = _safe_name(operand), unparse(operand)
-    if not fits(case, producer, choice, condition, text):
+    if not suits(condition, text):
         return ""
     order = f"{text}, {safe}" if wanted else f"{safe}, {text}"
     instead = _with(made.found, operand, name)
@@ -82,9 +95,9 @@ def exact(case: Case, producer: NodeFact, choice: NodeFact) -> str:
     )
 
 
-def _mask(producer: NodeFact, choice: NodeFact) -> tuple[bool, str, str] | None:
+def _mask(producer: NodeFact, choice: Site) -> tuple[bool, str, str] | None:
     """Whether the producer's value is taken where the condition is true, the condition, and what ``where`` is called."""
-    reading = read(choice.site)
+    reading = read(choice)
     found = reading.found if reading is not None else None
     if isinstance(found, ast.Subscript):  # y[n == 0] = 0, or y[n != 0]
         return None if not _is_mask(found.slice) else (isinstance(found.ctx, ast.Load), unparse(found.slice), "where")

@@ -40,6 +40,7 @@ _LOG = Singular(
     "at 0 the derivative of log() is infinite",
     "1.0",
     "clamp(min=eps) its input, or add a small eps to it",
+    keep_value="clamp(min=eps) its input, which helps at 0 and below; an eps that is added helps at 0 alone",
 )
 _EXP = Singular(
     "exp() of a large number overflows to inf",
@@ -56,6 +57,7 @@ _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
             "at 0 the derivative of sqrt() is infinite",
             "1.0",
             "add a small eps below the root, or clamp(min=eps) its input",
+            keep_value="clamp(min=eps) its input: a small eps that is added does not make a negative number positive",
         ),
     ),
     (
@@ -65,6 +67,7 @@ _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
             "at 0 the derivative of rsqrt() is infinite",
             "1.0",
             "add a small eps below the root",
+            keep_value="clamp(min=eps) its input: a small eps that is added does not make a negative number positive",
         ),
     ),
     (

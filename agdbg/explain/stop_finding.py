@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agdbg.diagnose import Evidence, Finding, diagnose, lint
+from agdbg.diagnose.masked_later import masked_later
 from agdbg.diagnose.singular import singular
 from agdbg.diagnose.words import capital
 
@@ -114,6 +115,9 @@ def _fix(fact: "NodeFact", is_gradient: bool) -> str:
     if known is None or not why:
         return _NOWHERE
     kept = known.keep if is_gradient else known.keep_value or known.keep
+    later = masked_later(fact)
+    if later:
+        return f"{capital(why)}. {later}"
     keep = f"; {kept}" if kept else ""
     late = " A where() behind the op is too late: the gradient still goes through it." if is_gradient else ""
     return f"{capital(why)}{keep}.{late}"

@@ -6,6 +6,10 @@ from typing import Any
 
 from agdbg.events import Kind
 from agdbg.hub.call import Refused
+from agdbg.record.lookup import Site
+
+#: Errors that are none: what was seen of values.
+_OF_VALUES = ("nan", "inf", "none-grad")
 
 
 def exception_body(history: Any, stop: dict[str, Any], cwd: str) -> dict[str, Any]:
@@ -79,10 +83,32 @@ def findings_body(
     if here is not None:
         rest = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
         explanation = replace(explanation, findings=[Explained(here, "silent"), *rest])
+    elif (untold := _untold(history, stop)) is not None:
+        explanation = replace(explanation, undiagnosed=[untold, *explanation.undiagnosed])
     others = str(children_of(explanation.path))
     rendered = "\n\n".join(filter(None, (as_text(explanation, base=_base(cwd)), others)))
     unseen = "; ".join(filter(None, (_unseen(history, explanation.findings), others)))
     return {**as_json(explanation), "rendered": rendered, "unseen": unseen}
+
+
+def _untold(history: Any, stop: dict[str, Any]) -> Any:
+    """The error of a stop, where it is none that the trace has: one of an op that built no node."""
+    from agdbg.explain.fates import Undiagnosed
+    from agdbg.record.facts import ErrorFact
+
+    error = stop.get("error") or {}
+    text, kind = str(error.get("text") or ""), str(error.get("kind") or "")
+    if not text or kind in _OF_VALUES or _recorded(history, error) is not None or _is_recorded(history, text):
+        return None
+    frame: dict[str, Any] = next(iter(stop.get("frames") or []), {})
+    site = Site(str(frame.get("file") or ""), int(frame.get("line") or 0), str(frame.get("name") or ""))
+    return Undiagnosed(ErrorFact(kind, 0, 0, site, 0, 0, 0, text, "", -1), 1, None)
+
+
+def _is_recorded(history: Any, text: str) -> bool:
+    """Whether an error of this text is in the trace, be it of another kind: a filter's name may say more than the record."""
+    told = {each.text.partition("\n")[0].strip() for each in history.errors()}
+    return any(each and text.partition("\n")[0].strip().endswith(each) for each in told)
 
 
 def _unseen(history: Any, findings: list[Any]) -> str:

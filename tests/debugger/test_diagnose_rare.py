@@ -99,7 +99,7 @@ BODIES = {
 def test_state_is_carried_however_its_first_value_is_written(found, form):
     (finding,) = found(STATE.replace("BODY", BODIES[form]))
     assert "reaches back into the previous iteration through `s.h`" in finding.cause
-    assert "`model.h = model.h.detach()`" in finding.fix and "Compute it again" not in finding.fix
+    assert "`m.h = m.h.detach()`" in finding.fix and "Compute it again" not in finding.fix
 
 
 TWO_OF_A_CLASS = """
