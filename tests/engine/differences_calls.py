@@ -15,6 +15,10 @@ def torch_function_call(T):
     return [T.nn.functional.relu(Asked()), T.nn.functional.softmax(Asked(), 0), T.split(Asked(), 2)]
 
 
+def array_operands(T):
+    return [f(T.ones(2), np.full(2, 3.0)).tolist() for f in (T.add, T.mul, T.Tensor.sub)]
+
+
 def torch_function_types(T):
     class Asked:
         @classmethod
@@ -493,6 +497,7 @@ def unrecorded_view_inside(T):
 
 
 CALLS = {
+    "array-operands": (array_operands, TypeError, [[4.0, 4.0], [3.0, 3.0], [-2.0, -2.0]]),
     "tangent-of-a-remainder": (tangent_of_a_remainder, [[0.0, 1.0]] * 3, [[1.0, 1.0]] * 3),
     "seeds": (seeded, [0.4963, 0.7682, 0.0885], [0.637, 0.2698, 0.041]),
     "only-target": (only_target_in_a_list, ["refused", "refused"], [0.0, -1.0, 0.0, 0.3, -0.6, 0.3]),

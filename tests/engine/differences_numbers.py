@@ -224,10 +224,61 @@ def mish_twice(T):
     return str(T.autograd.grad(g.sum(), x)[0].tolist())
 
 
+REVERSED = {
+    "solve": lambda T, a, b: T.linalg.solve(a, b),
+    "tensorsolve": lambda T, a, b: T.linalg.tensorsolve(a, b[:, 0]),
+    "householder_product": lambda T, a, b: T.linalg.householder_product(a, b[0]),
+    "layer_norm": lambda T, a, b: T.nn.functional.layer_norm(a.reshape(1, 4), (4,), b.reshape(4)),
+    "batch_norm": lambda T, a, b: T.nn.functional.batch_norm(a.reshape(4, 1), None, None, training=True) * b[0, 0],
+    "instance_norm": lambda T, a, b: T.nn.functional.instance_norm(a.reshape(1, 1, 4)) * b[0, 0],
+}
+
+
+def gradient_of_tangents(T):
+    """Whether the gradient of a tangent, by the first operand, is that of finite differences."""
+    a, b, step = (
+        T.tensor(v).double() for v in ([[2.0, 0.5], [0.3, 1.5]], [[1.0, -0.4], [0.7, 2.0]], [[1.0, 2.0], [-1.0, 0.5]])
+    )
+    right = {}
+    for name, f in REVERSED.items():
+
+        def of_tangent(x, f=f):
+            tangent = T.func.jvp(lambda x, y: f(T, x, y), (x, b), (a + 1, b - 1))[1].flatten()
+            return (tangent * T.tensor([0.2, -1.0, 0.6, 0.9]).double()[: len(tangent)]).sum()
+
+        found = (T.func.grad(of_tangent)(a) * step).sum()
+        by_differences = (of_tangent(a + 1e-6 * step) - of_tangent(a - 1e-6 * step)) / 2e-6
+        right[name] = bool((found - by_differences).abs() < 1e-5)
+    return right
+
+
+def incomplete_gamma_of_nan(T):
+    pairs = [(math.nan, 0.0), (math.inf, math.nan), (math.nan, math.inf)]
+    return [
+        [str(f(T.tensor(a), T.tensor(x)).item()) for a, x in pairs] for f in (T.special.gammainc, T.special.gammaincc)
+    ]
+
+
+def polynomials_at_infinity(T):
+    found = [
+        f(T.tensor(math.inf), n).item()
+        for f in (T.special.chebyshev_polynomial_t, T.special.legendre_polynomial_p)
+        for n in (0, 2, 3)
+    ]
+    return [str(v) for v in found]
+
+
 def larger_source(T):
     x, source = T.tensor([1.0], requires_grad=True), T.tensor([2.0, 2.0, 3.0], requires_grad=True)
     y = x.scatter_reduce(0, T.tensor([0]), source, "amax")
-    return T.autograd.grad(y, [source], T.tensor([2.0]))[0].tolist()
+    found = [T.autograd.grad(y, [source], T.tensor([2.0]))[0].tolist()]
+    for name in ("scatter", "scatter_add"):
+        try:
+            y = getattr(T.zeros(2), name)(0, T.tensor([0, 1]), source)
+            found.append(T.autograd.grad(y.sum(), [source])[0].tolist())
+        except RuntimeError:
+            found.append("refused")
+    return found
 
 
 def infinite_sums(T):
@@ -278,7 +329,22 @@ NUMBERS = {
     "rank-to-rounding": (rank_to_rounding, True, "refused"),
     "tangent-before-nan": (tangent_before_nan, "nan", "1.0"),
     "mish-twice": (mish_twice, "[0.0, nan]", "[0.0, 0.0]"),
-    "larger-source": (larger_source, [2.0, 2.0, 0.0], [2.0, 0.0, 0.0]),
+    "larger-source": (
+        larger_source,
+        [[2.0, 2.0, 0.0], "refused", "refused"],
+        [[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0]],
+    ),
+    "gradient-of-tangents": (gradient_of_tangents, dict.fromkeys(REVERSED, False), dict.fromkeys(REVERSED, True)),
+    "incomplete-gamma-of-nan": (
+        incomplete_gamma_of_nan,
+        [["0.0", "0.0", "1.0"], ["1.0", "1.0", "0.0"]],
+        [["nan"] * 3] * 2,
+    ),
+    "polynomials-at-infinity": (
+        polynomials_at_infinity,
+        ["1.0", "inf", "nan", "1.0", "inf", "nan"],
+        ["1.0", "nan", "nan", "1.0", "inf", "inf"],
+    ),
     "infinite-sums": (infinite_sums, "[0.0, 0.0, nan]", "[0.0, 0.0, inf]"),
     "dtype-attributes": (dtype_attributes, [True, 4, True, True], [True, 4, False, False]),
     "det-singular": (det_singular, [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),

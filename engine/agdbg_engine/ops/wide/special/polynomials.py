@@ -113,6 +113,7 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
             with np.errstate(**QUIET):
                 degree = degree.astype(np.int64)
                 found = np.where(degree < 0, 0.0, value(x.astype(np.float64), np.maximum(degree, 0)))
+                found = np.where(degree == 0, 1.0, found)  # at infinities and NaN too
                 return wrap(as_array(found.astype(dtype)))
         except ValueError as error:
             raise explain(name, error, self=self, n=n) from None
