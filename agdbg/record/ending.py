@@ -15,7 +15,7 @@ State = Literal["closed", "stopped", "running", "killed", "unknown"]
 _SENTENCES: dict[State, str] = {
     "closed": "",
     "stopped": "recording stopped early ({reason}): what came later is not in the trace",
-    "running": "the program still runs: this is what it has recorded so far",
+    "running": "the program has not ended: this is what it has recorded so far",
     "killed": "the program was killed, or ended without a word to Python: what it did last may not be in the trace",
     "unknown": "the trace is not closed: the program was killed or still runs, so there may be more",
 }

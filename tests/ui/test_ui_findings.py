@@ -277,3 +277,13 @@ def test_a_walk_says_with_the_source_what_each_line_is(shown, size):
         await screen.until(lambda: "2 of 2" not in screen.text)
 
     drive(shown, script, size=size)
+
+
+def test_what_was_foreseen_and_did_not_come_is_said_when_the_program_is_over():
+    async def script(app, pilot):
+        app.pane.show([finding(predicted=True)])
+        assert "has not happened yet" in "\n".join(seen(app.pane))
+        app.pane.show([finding(predicted=True)], is_over=True)
+        assert "had not happened when the program ended" in "\n".join(seen(app.pane))
+
+    drive_pane(Host(FindingsPane()), script, size=(100, 12))

@@ -2,8 +2,11 @@
 
 from agdbg_tests_driving import drive
 
+from agdbg_ui.view import Stop, View
+from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.stops import items_of
+from agdbg_ui.wording import banner
 
 
 def at(screen, text):
@@ -153,3 +156,21 @@ def test_a_key_for_a_breakpoint_says_what_it_is_for_elsewhere(shown):
         assert len(screen.hub.names) == 1
 
     drive(shown, script)
+
+
+def test_a_stop_names_its_breakpoint_in_the_banner_and_on_the_page(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        where = "before MulBackward0, node 6 of 12 of backward()"
+        screen.hub.send("stopped", reason="breakpoint", threadId=1, description=where, hitBreakpointIds=[2, 1])
+        told = "breakpoint 2, train.py:9; breakpoint 1, Mul*"
+        await screen.until(lambda: screen.app.query_one(Banner).headline.startswith(told))
+        _, text = await screen.app._explaining.page()
+        assert text.startswith(f"{told}\n{where}")
+
+    drive(shown, script)
+
+
+def test_what_is_watched_is_named_before_what_was_written():
+    stop = Stop(1, "data breakpoint", "version-bump: mul_ wrote to w", hit="watch 3, w")
+    assert banner(View("stopped", stop=stop)) == ("stop", "watch 3, w: version-bump: mul_ wrote to w", "")

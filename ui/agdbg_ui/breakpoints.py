@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from agdbg.errors import InputError
@@ -49,6 +49,13 @@ class Breakpoints:
         """All in words: names, then files and lines."""
         paths = sorted({_path(each) for each in self._known.values()} - {""})
         return [*self.names, *(f"{os.path.basename(path)}:{line}" for path in paths for line in self.lines(path))]
+
+    def called(self, numbers: Iterable[int]) -> str:
+        """Those with the numbers, by number and what they are on: ``breakpoint 1, net.py:11``."""
+        there = [self._known[number] for number in numbers if number in self._known]
+        return "; ".join(
+            f"{'watch' if 'dataId' in each else 'breakpoint'} {each['id']}, {what_of(each)}" for each in there
+        )
 
     # ----- changing it -----
 
@@ -139,6 +146,16 @@ class Breakpoints:
 
     def _on_names(self) -> list[Body]:
         return [each for each in self._known.values() if "name" in each]
+
+
+def what_of(body: Mapping[str, Any]) -> str:
+    """What a breakpoint is on: a line, a name, a kind of event; or what is watched, as somebody has called it."""
+    if path := str((body.get("source") or {}).get("path") or ""):
+        return f"{os.path.basename(path)}:{int(body.get('line') or 0)}"
+    data = str(body.get("dataId") or "")
+    name = data.removeprefix("name:")
+    watched = str(body.get("label") or "") or (data if name == data else f"parameters and buffers called {name}")
+    return str(body.get("name") or body.get("kind") or watched)
 
 
 def _refused(body: Body, at: int) -> str:

@@ -160,4 +160,4 @@ def _cause(stop: Stop | None) -> object:
 
 
 def _told(stop: Stop) -> str:
-    return "\n".join(part for part in (stop.place, stop.text) if part)
+    return "\n".join(part for part in (stop.hit, stop.place, stop.text) if part)

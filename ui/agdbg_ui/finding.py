@@ -129,7 +129,8 @@ class Findings:
         note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
         note = note or self._nothing(str(body["unseen"]))
         self._tell_no_more(body.get("findings") or ())
-        self._pane.show(body.get("findings") or (), note)
+        is_over = self._is_over and body.get("state") not in ("running", "unknown")
+        self._pane.show(body.get("findings") or (), note, is_over)
         self._looked_at = looked_at
         if self._cause:
             self._pane.select(self._cause)

@@ -435,12 +435,13 @@ class Session:
     def _on_stopped(self, body: Body) -> None:
         thread = body.get("threadId") or self.thread
         self._serial += 1
+        hit = self.breakpoints.called(body.get("hitBreakpointIds") or ())
         for number in body.get("hitBreakpointIds") or ():
             self.hits[number] = self.hits.get(number, 0) + 1
         description, text = body.get("description") or "", body.get("text") or ""
         here = self.thread
         takes = self._looking.takes(thread, here in self._stops, self._moving.has(here))
-        stop = self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
+        stop = self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial, hit=hit)
         if not stop.is_recorded:
             self._stands[thread] = description
             if body["reason"] == "exception" and takes:

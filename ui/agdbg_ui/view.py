@@ -28,7 +28,10 @@ class Frame(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Where a thread stands and why; the frames come a little later than the rest. `serial` counts stops."""
+    """Where a thread stands and why; the frames come a little later than the rest. `serial` counts stops.
+
+    `hit` names the breakpoints and watches that it stopped for, with their numbers.
+    """
 
     thread: int
     reason: str
@@ -36,6 +39,7 @@ class Stop(NamedTuple):
     text: str = ""
     frames: tuple[Frame, ...] = ()
     serial: int = 0
+    hit: str = ""
 
     @property
     def is_recorded(self) -> bool:

@@ -259,6 +259,15 @@ def _running_banner(view: View) -> tuple[str, str, str] | None:
 
 
 def _stop_banner(stop: Stop) -> tuple[str, str, str] | None:
+    """The breakpoint that it stopped for, and what else there is to say."""
+    said = _happened(stop)
+    if not stop.hit or stop.reason == "exception":
+        return said
+    kind, headline, detail = said or (stop_kind(stop), "", "")
+    return kind, f"{stop.hit}: {headline}" if headline else stop.hit, detail
+
+
+def _happened(stop: Stop) -> tuple[str, str, str] | None:
     """What there is to say besides where it stands, which the title tells."""
     kind = stop_kind(stop)
     headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")

@@ -61,15 +61,16 @@ class FindingsPane(Rows):
         self._rows: list[_Row] = []
         self._wrapped_to = 0
         self._note = self._caution = ""
+        self._is_over = False
         self.with_lints = False
 
     # ----- what is shown -----
 
-    def show(self, findings: Sequence[Finding], note: str = "") -> None:
-        """Show these; `note` is said when there are none."""
+    def show(self, findings: Sequence[Finding], note: str = "", is_over: bool = False) -> None:
+        """Show these; `note` is said when there are none. `is_over`: what has not happened by now does not come."""
         self._note = note
-        if findings != self._findings:
-            self._findings = findings
+        if findings != self._findings or is_over != self._is_over:
+            self._findings, self._is_over = findings, is_over
             self.set_reactive(Rows.cursor, 0)
             self._rebuild()
         elif not findings:
@@ -162,7 +163,9 @@ class FindingsPane(Rows):
     def _rebuild(self) -> None:
         self._wrapped_to = width = max(self.inner_width, 20)
         here = self._rows[self.cursor] if self._rows else None
-        self._rows = [row for at, finding in enumerate(self._findings) for row in _rows(at, finding, width)]
+        self._rows = [
+            row for at, finding in enumerate(self._findings) for row in _rows(at, finding, width, self._is_over)
+        ]
         if self._rows and self._caution:
             lines = wrap_phrases(f"!  {safe(self._caution)}", width, width)
             self._rows[:0] = [_Row(_CAUTION, ((line, ALERT),)) for line in lines]
@@ -174,13 +177,13 @@ class FindingsPane(Rows):
         self.rows_changed()
 
 
-def _rows(number: int, finding: Finding, width: int) -> list[_Row]:
+def _rows(number: int, finding: Finding, width: int, is_over: bool = False) -> list[_Row]:
     mark, style = _look(finding)
     room = width - len(_INDENT)
     first, *more = wrap_phrases(safe(finding["cause"].replace("\n", " ")), room, room)
     rows = [_Row(number, ((f"{mark}  ", style), (first, TITLE)), begins=True)]
     rows += [_Row(number, ((_INDENT, ""), (line, TITLE))) for line in more]
-    kind = f"{finding['kind']}, {finding['certainty']}" + _fate(finding)
+    kind = f"{finding['kind']}, {finding['certainty']}" + _fate(finding, is_over)
     rows += [_Row(number, ((_INDENT, ""), (line, ASIDE))) for line in wrap_phrases(safe(kind), room, room)]
     for at, evidence in enumerate(finding["evidence"]):
         lines = _evidence(evidence, width)
@@ -196,11 +199,11 @@ def _look(finding: Finding) -> tuple[str, str]:
     return ("!", NOTICE) if finding.get("predicted") else ("✗", ALERT)
 
 
-def _fate(finding: Finding) -> str:
+def _fate(finding: Finding, is_over: bool) -> str:
     if finding.get("lint"):
         return ", nothing was raised"
     if finding.get("predicted"):
-        return ", has not happened yet"
+        return ", had not happened when the program ended" if is_over else ", has not happened yet"
     return ", caught by the program" if finding.get("caught") else ""
 
 

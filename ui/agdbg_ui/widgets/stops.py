@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg_ui.breakpoints import what_of
 from agdbg_ui.filters import Filter
 from agdbg_ui.text import Pieces, cells, shorten, shorten_name, shorten_start
 from agdbg_ui.themes import ALERT, ASIDE, BREAKPOINT_MARK, BREAKPOINT_STYLE, FAINT, LABEL, NOTICE
@@ -181,8 +182,7 @@ def items_of(
 
 def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
     file, line = str((body.get("source") or {}).get("path") or ""), int(body.get("line") or 0)
-    place = shorten_start(f"{file.rsplit('/', 1)[-1]}:{line}", _PLACE_CELLS) if file else ""
-    what = place or str(body.get("name") or body.get("kind") or _watched(body))
+    what = shorten_start(what_of(body), _PLACE_CELLS) if file else what_of(body)
     words = {
         "when": "only in {}", "condition": "if {}", "hitCondition": "hits {}", "ignore": "ignores {}",
         "logMessage": "logs {}", "temporary": "once",
@@ -204,13 +204,6 @@ def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
         file,
         line,
     )
-
-
-def _watched(body: Body) -> str:
-    """What is watched: the expression that somebody has given for it, or the name of parameters."""
-    data = str(body.get("dataId") or "")
-    name = data.removeprefix("name:")
-    return str(body.get("label") or "") or (data if name == data else f"parameters and buffers called {name}")
 
 
 def _thread(body: Body) -> Item:
