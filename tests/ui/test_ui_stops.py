@@ -171,6 +171,6 @@ def test_a_stop_names_its_breakpoint_in_the_banner_and_on_the_page(shown):
     drive(shown, script)
 
 
-def test_what_is_watched_is_named_before_what_was_written():
+def test_what_is_watched_is_named_behind_what_was_written():
     stop = Stop(1, "data breakpoint", "version-bump: mul_ wrote to w", hit="watch 3, w")
-    assert banner(View("stopped", stop=stop)) == ("stop", "watch 3, w: version-bump: mul_ wrote to w", "")
+    assert banner(View("stopped", stop=stop)) == ("stop", "version-bump: mul_ wrote to w (watch 3, w)", "")

@@ -264,7 +264,7 @@ def _stop_banner(stop: Stop) -> tuple[str, str, str] | None:
     if not stop.hit or stop.reason == "exception":
         return said
     kind, headline, detail = said or (stop_kind(stop), "", "")
-    return kind, f"{stop.hit}: {headline}" if headline else stop.hit, detail
+    return kind, f"{headline} ({stop.hit})" if headline else stop.hit, detail
 
 
 def _happened(stop: Stop) -> tuple[str, str, str] | None:
