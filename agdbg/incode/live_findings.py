@@ -7,6 +7,7 @@ have to be known of the program besides (whether ``backward()`` will be called a
 from os.path import basename
 
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, weakest
+from agdbg.diagnose.source import expression
 from agdbg.diagnose.words import count, listed, slot_words
 from agdbg.incode.live import LiveGraph, LiveNode, LiveTrouble
 from agdbg.record.lookup import NO_SITE, Site
@@ -157,11 +158,9 @@ def _nodes(nodes: list[LiveNode]) -> str:
 
 
 def _line(site: Site) -> str:
-    return (
-        f"`{site.text.strip()}` at {basename(site.file)}:{site.line}"
-        if site.text.strip()
-        else f"{basename(site.file)}:{site.line}"
-    )
+    """The expression that ran there, or the line where its columns are not known, and the place."""
+    text = expression(site) or site.text.strip()
+    return f"`{text}` at {basename(site.file)}:{site.line}" if text else f"{basename(site.file)}:{site.line}"
 
 
 def _at(site: Site) -> str:

@@ -132,6 +132,13 @@ def test_a_saved_tensor_that_was_written():
     assert "version 0" in found.cause and "version 1" in found.cause
 
 
+def test_a_write_among_several_statements_of_a_line_is_quoted_alone():
+    w = torch.ones(3, requires_grad=True)
+    y = w.exp(); y.mul_(2); loss = y.sum()  # fmt: skip # noqa: E702
+    (finding,) = agdbg.lint(loss)
+    assert "which `y.mul_(2)` at test_in_code.py:" in finding.cause
+
+
 def test_a_write_through_a_view_that_spoils_what_the_view_saved():
     x = torch.ones(3, requires_grad=True)
     base = x * 2
