@@ -214,7 +214,9 @@ def test_what_is_typed_behind_the_words_of_a_key_is_no_key(shown):
                 await screen.press("escape")
             await screen.press("escape")
             assert not prompt(screen).has_class("-open")
-        assert len(screen.hub.asked("next")) <= 1  # of the command that is called so, unless the program still runs then
+        assert (
+            len(screen.hub.asked("next")) <= 1
+        )  # of the command that is called so, unless the program still runs then
 
     drive(shown, script)
 
