@@ -13,12 +13,14 @@ from agdbg_ui.panes import Panes
 from agdbg_ui.screens.main import MainScreen
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.widgets.pane_tabs import PaneTabs
+from agdbg_ui.widgets.prompt import PromptLine
 from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.too_small import TooSmall
+from agdbg_ui.widgets.typed_line import TypedLine
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
 #: What only others are made of, and what is seen at some sizes only.
-ELSEWHERE = {Rows, Modal, TooSmall, PaneTabs, MainScreen}
+ELSEWHERE = {Rows, Modal, TooSmall, PaneTabs, MainScreen, PromptLine, TypedLine}
 
 
 @SIZES
