@@ -134,7 +134,7 @@ def test_a_saved_tensor_that_was_written():
 
 def test_a_write_among_several_statements_of_a_line_is_quoted_alone():
     w = torch.ones(3, requires_grad=True)
-    y = w.exp(); y.mul_(2); loss = y.sum()  # fmt: skip # noqa: E702
+    y = w.exp(); y.mul_(2); loss = y.sum()  # fmt: skip # noqa: E702 - statements of one line are what is tested
     (finding,) = agdbg.lint(loss)
     assert "which `y.mul_(2)` at test_in_code.py:" in finding.cause
 
