@@ -9,16 +9,25 @@ from agdbg.diagnose.leaves import Leaf
 from agdbg.events import Kind, ModuleEvent, a_of
 from agdbg.record.deep_facts import ModuleFact
 
-#: Graphs that must have a parameter: one that is made anew for each is a variable of the computation, as that of an attack.
-_GRAPHS = 2
-
 
 def made_inside(case: Case, leaf: Leaf) -> bool:
     """Whether a parameter was used before the model that has it told its name, in the same call of the model or a pass before."""
     first = min((int(case.walk.born[place]) for place in leaf.places), default=-1)
     if any(first < each.row < leaf.row for each in case.facts.passes):
         return True
-    return 0 <= first < leaf.row and len(leaf.places) >= _GRAPHS and _is_told_by_a_running_model(case, leaf, first)
+    return (
+        0 <= first < leaf.row and _is_in_several_graphs(case, leaf) and _is_told_by_a_running_model(case, leaf, first)
+    )
+
+
+def _is_in_several_graphs(case: Case, leaf: Leaf) -> bool:
+    """Whether it was used before a pass and behind it: one that is made anew for each graph is a variable, as that of an attack.
+
+    While the program keeps a graph, the next one has the same ``AccumulateGrad``.
+    """
+    walk = case.walk
+    used = [int(row) for place in leaf.places for row in walk.born[walk.users(place)]]
+    return any(min(used) < each.row < max(used) for each in case.facts.passes) if used else False
 
 
 def _is_told_by_a_running_model(case: Case, leaf: Leaf, first: int) -> bool:

@@ -159,6 +159,11 @@ class Walk:
         """The nodes of ``within`` from which ``start`` can be reached on nodes of ``within``."""
         return _flood(start & within, self._up, within)
 
+    def users(self, place: int) -> list[int]:
+        """The places of the nodes whose gradients go to a node."""
+        starts, sources = self._up
+        return sources[starts[place] : starts[place + 1]]
+
     def nearest_above(self, place: int, within: Mask, wanted: Callable[[int], bool], limit: int) -> int:
         """The place of the wanted node that the fewest edges lead from to ``place``, inside a set; -1 for none.
 

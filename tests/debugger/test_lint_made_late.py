@@ -15,15 +15,19 @@ net = Net()
 {before}
 for i in range(3):
     opt.zero_grad()
-    net(ag.ones(2, 3)).sum().backward()
+    {run}
     opt.step()
 """
 SGD = "opt = optim.SGD(net.parameters(), .1)"
 IF_NONE = "if self.p is None: self.p = nn.Parameter(ag.ones(3))"
 
 
-def net(make=IF_NONE, begin="self.p = None", before=SGD, name="p"):
-    return NET.format(make=make, begin=begin, before=before, name=name)
+AT_ONCE = "net(ag.ones(2, 3)).sum().backward()"
+KEPT = "loss = net(ag.ones(2, 3)).sum(); loss.backward()"
+
+
+def net(make=IF_NONE, begin="self.p = None", before=SGD, name="p", run=AT_ONCE):
+    return NET.format(make=make, begin=begin, before=before, name=name, run=run)
 
 
 MADE = {
@@ -31,6 +35,9 @@ MADE = {
     "hasattr": net("if not hasattr(self, 'p'): self.p = nn.Parameter(ag.ones(3))", "pass"),
     "registered": net("if self.p is None: self.p = nn.Parameter(ag.ones(3))", "self.register_parameter('p', None)"),
     "register_parameter": net("if not hasattr(self, 'p'): self.register_parameter('p', nn.Parameter(ag.ones(3)))", "pass"),
+    "a loss that is kept": net(run=KEPT),
+    "an output that is kept": net(run="out = net(ag.ones(2, 3)); out.sum().backward()"),
+    "hasattr and a loss that is kept": net("if not hasattr(self, 'p'): self.p = nn.Parameter(ag.ones(3))", "pass", run=KEPT),
     "inner": net(before="inner, net = net, nn.Sequential(net)\n" + SGD),
 }  # fmt: skip
 
@@ -50,6 +57,8 @@ CORRECT = {
                                   + "\nopt.add_param_group({'params': [net.p]})"),
     "made in __init__": net("pass", "self.p = nn.Parameter(ag.ones(3))"),
     "made anew for each graph": net(ANEW, "pass"),
+    "made anew for each graph, which is kept": net(ANEW, "pass", run=KEPT),
+    "used twice in one graph": net(ANEW, "pass", run="(net(ag.ones(2, 3)) * net.p).sum().backward(retain_graph=True)"),
     "frozen": net("if self.p is None: self.p = nn.Parameter(ag.ones(3), requires_grad=False)"),
     "used before the model runs": net("pass", "self.p = nn.Parameter(ag.ones(3))",
                                       SGD + "\n(net.p * 2).sum().backward()"),
