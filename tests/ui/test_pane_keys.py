@@ -69,6 +69,10 @@ def typed(screen):
     return screen.app.prompt.line.value
 
 
+def answered(screen):
+    return screen.app.prompt.answered
+
+
 def scroll_of_page(screen):
     return screen.app.screen.query_one(VerticalScroll).scroll_offset
 
@@ -150,6 +154,8 @@ KEYS = {
             "up": ((*"x.y", "enter"), typed),
             "down": ((*"x.y", "enter", "up"), typed),
             "tab": ((*"contr",), typed),
+            "pageup": ((*"help", "enter", "pagedown"), answered),
+            "pagedown": ((*"help", "enter"), answered),
         },
     ),
     FindingsPane: ("findings", found, {"a": ((), of_focused("with_lints"))}),

@@ -329,3 +329,14 @@ def test_a_command_of_the_console_in_the_palette_is_begun_at_the_prompt(shown):
         assert prompt(screen).line.value == "watch "
 
     drive(shown, script)
+
+
+def test_the_key_that_opens_the_line_does_nothing_in_an_empty_one(shown):
+    async def script(screen):
+        await screen.press("colon", *"x.y", "enter")
+        await screen.press("colon", *"d[1:]")
+        assert screen.app.prompt.line.value == "d[1:]"
+        await screen.press("escape", "slash", *"::a")
+        assert screen.app.prompt.line.value == "::a"
+
+    drive(shown, script)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -20,13 +21,23 @@ _ANSWER_CHARACTERS = 20_000
 
 
 class PromptLine(TypedLine):
-    """Where one types; Enter calls `take` at once, before the next key is taken."""
+    """Where one types; Enter calls `take` at once, before the next key is taken.
+
+    Attributes:
+        opener: the key that opens a line of its kind, which does nothing at the beginning of one that is open already.
+    """
 
     def __init__(self, take: Callable[[str], object]) -> None:
         super().__init__(select_on_focus=True)
         make_compact(self)
         self.cursor_blink = False
+        self.opener = ""
         self._take = take
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character == self.opener and not self.value:
+            event.stop()
+            event.prevent_default()
 
     async def action_submit(self) -> None:
         """The line is entered."""
@@ -132,7 +143,7 @@ class Prompt(Vertical):
         self.opened += 1
         self.query_one(Label).update(Text(safe(label)))
         self._at = len(self._history.get(kind, []))
-        self.line.placeholder = hint
+        self.line.placeholder, self.line.opener = hint, ":" if kind == "console" else ""
         self.line.value = text
         self.answer("")
         self.add_class("-open")
