@@ -129,9 +129,9 @@ class Prompt(Vertical):
             yield PromptLine(self._enter)
 
     @property
-    def line(self) -> Input:
+    def line(self) -> PromptLine:
         """Where one types."""
-        return self.query_one(Input)
+        return self.query_one(PromptLine)
 
     def open(self, kind: str, label: str, text: str = "", hint: str = "", selected: bool = True) -> None:
         """Ask for a line; `text` is there to begin with, `hint` while there is none.
