@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.widgets import Input, Label, Static
+from textual.widgets import Label, Static
 
 from agdbg.counted import counted
 from agdbg_ui.text import expand, safe, wrap_hanging
