@@ -31,6 +31,7 @@ EVENTS: dict[str, str] = {
     "custom-jvp": "jvp of a custom Function is about to be called",
     "unmarked-write": "a custom Function wrote to an argument without mark_dirty",
     "kept": "the context of a custom Function holds a tensor that was not saved",
+    "gradient-cast": "the gradient that a custom Function returned was cast to its argument's dtype",
     "module-entered": "the forward of a module is about to be called",
     "module-left": "the forward of a module has returned or raised",
     "recomputed": "a checkpointed function has run again",

@@ -75,6 +75,7 @@ class Kind(IntEnum):
     RETAINED = 33
     HELD = 34
     GRAD_READ = 35
+    CAST = 36
 
 
 class Provenance(IntEnum):
@@ -159,6 +160,14 @@ class Held(IntEnum):
 
     SOMEBODY = 0
     GRADIENT = 1
+
+
+class Fractions(IntEnum):
+    """Word 6 of a ``CAST`` record: whether a gradient that came in has numbers that are no integers."""
+
+    UNKNOWN = 0
+    YES = 1
+    NO = 2
 
 
 class FunctionCall(IntEnum):

@@ -24,6 +24,7 @@ _LOGGED: dict[str, tuple[tuple[str, ...], str]] = {
     "custom-jvp": (("function",), "jvp of "),
     "unmarked-write": (("unmarked write",), ""),
     "kept": (("kept",), ""),
+    "gradient-cast": (("cast",), ""),
     "module-entered": (("module",), ""),
     "recomputed": (("recomputed",), ""),
 }

@@ -11,6 +11,7 @@ from agdbg.diagnose import (
     flow,
     function_lint,
     gradcheck,
+    gradient_casts,
     growth,
     harmless_write,
     higher,
@@ -89,6 +90,7 @@ LINTS: tuple[Diagnosis, ...] = (
     hooks.findings,
     early_read.findings,
     function_lint.findings,
+    gradient_casts.findings,
     recomputation.findings,
     growth.findings,
 )

@@ -28,6 +28,7 @@ SILENT: Final = (
     "context-written",
     "exploding-gradient",
     "grad-read-early",
+    "gradient-cast",
     "gradient-cycle",
     "gradient-edited",
     "graph-growth",

@@ -87,6 +87,11 @@ def _other(text: str, which: str) -> tuple[str, str] | None:
             f"a gradient on {device[3]} for {which}, which is on {device[2]}",
             f"Return it on {device[2]}: `.to('{device[2]}')`.",
         )
+    if dtype is not None and "input_is_complex" in text and dtype[1].startswith("complex"):
+        return (
+            f"a gradient of integers for {which}, which is {dtype[1]}",
+            f"Return a gradient of {dtype[1]} there; one of real numbers is cast.",
+        )
     if dtype is not None and "input_is_complex" in text:
         return (
             f"a complex gradient for {which}, which is {dtype[1]}",

@@ -142,6 +142,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         self._foreseeing: BackwardPass | None = None
         self._regions = Regions(recorder)
         self._written_at: dict[int, int] = {}  # by pass, how many batches there were when it began
+        self._stood_at: dict[int, int] = {}  # by pass, for how long its thread had stood by then
         self.graphs = HeldGraphs(self.emit, self._tag, self.storage_of)
         self.stepper: Driver | None = None
         self.writes: list[str] | None = None
@@ -321,19 +322,14 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             self.emit(head(Kind.ROOT, thread), bp.tag, i, root, 0, 0, 0, 0)
         self.graphs.started(bp, thread)
         self._written_at[bp.tag] = self.recorder.batches
+        self._stood_at[bp.tag] = self.standing.total(thread)
 
     def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
-        outcome = 0 if error is None else 1
-        self.emit(
-            head(Kind.PASS_FINISHED, self.ordinal.number),
-            bp.tag,
-            outcome,
-            bp.position,
-            self.recorder.now(),
-            0,
-            0,
-            0,
-        )
+        outcome, thread = 0 if error is None else 1, self.ordinal.number
+        total = self.standing.total(thread)
+        stood = total - self._stood_at.pop(bp.tag, total)
+        now = self.recorder.now()
+        self.emit(head(Kind.PASS_FINISHED, thread), bp.tag, outcome, bp.position, now, stood, 0, 0)
         self.graphs.finished(bp)
         is_torn = self._written_at.pop(bp.tag, 0) != self.recorder.batches
         if error is None:

@@ -220,7 +220,10 @@ class Driver:
         """Stop where something has happened, which is what the note of the reason says."""
         node = happening.node
         facts = {**happening.facts, "kind": happening.kind}
-        self._stop_inside(Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk, facts)
+        elsewhere = walk is None and happening.is_elsewhere
+        self._stop_inside(
+            Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk, facts, None, elsewhere
+        )
 
     def stop_here(self, text: str) -> bool:
         """Stop since the program asks for it, unless something is evaluated at a stop; False: no client has joined."""
@@ -238,10 +241,11 @@ class Driver:
         walk: Walk | None,
         facts: dict[str, Any] | None = None,
         trace: TracebackType | None = None,
+        elsewhere: bool = False,
     ) -> Command:
         number = self._number(node)
         if walk is None:
-            stop = message(reason, place, text, node=number)
+            stop = message(reason, place, text, node=number, elsewhere=elsewhere)
         else:
             stop = walk.message(reason, place, description=text)
             stop |= {"node": number, "running": walk.number()} if number not in (0, walk.number()) else {}

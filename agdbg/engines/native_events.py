@@ -35,6 +35,12 @@ class Happening(NamedTuple):
     site: Site | None = None
     facts: Mapping[str, Any] = MappingProxyType({})
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it has happened on a line that has not built its node: that of a `detach()` of what another line has made."""
+        of_node = getattr(self.node, "code", None), getattr(self.node, "lasti", None)
+        return self.node is not None and self.site is not None and self.site != of_node
+
 
 Happened = Callable[[Happening], object]
 _Describe = Callable[..., Happening | None]
@@ -58,6 +64,7 @@ TOLD: dict[str, tuple[str, ...]] = {
     "function_began": _FUNCTIONS,
     "function_wrote": ("unmarked-write",),
     "function_kept": ("kept",),
+    "function_cast": ("gradient-cast",),
     "recomputed": ("recomputed",),
     "module_entered": ("module-entered",),
     "module_left": ("module-left",),
@@ -268,6 +275,13 @@ def _kept(names: Names, node: Node, tensor: Tensor, name: str, role: str, code: 
     return Happening("kept", f"ctx.{name} of {node.op_name} holds an {role}", node, (code, lasti), facts)
 
 
+def _cast(
+    names: Names, node: Node, gradient: Tensor, argument: str, dtype: object, given: object, code: CodeType, lasti: int
+) -> Happening:
+    text = f"the gradient of {node.op_name} for {argument} was cast from {gradient.dtype} to {dtype}"
+    return Happening("gradient-cast", text, node, (code, lasti), {"argument": argument})
+
+
 def _recomputed(names: Names, ops: int, difference: str | None, code: CodeType, lasti: int) -> Happening:
     how = f"not the same: {difference}" if difference else "the same"
     text = f"a checkpointed function ran again, {ops:,} ops, {how}"
@@ -302,6 +316,7 @@ _DESCRIBED: dict[str, _Describe] = {
     "function_began": _function,
     "function_wrote": _wrote,
     "function_kept": _kept,
+    "function_cast": _cast,
     "recomputed": _recomputed,
     "module_entered": _module("module-entered"),
     "module_left": _module("module-left"),

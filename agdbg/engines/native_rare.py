@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from agdbg.engines.native_standing import Standing
-from agdbg.events import ONCE_DIFFERENTIABLE, FunctionCall, Kind, NeedsGrad, head, pack_pair
+from agdbg.events import ONCE_DIFFERENTIABLE, Fractions, FunctionCall, Kind, NeedsGrad, head, pack_pair
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.current import current
@@ -86,6 +88,30 @@ class RareSink(engine_events.Sink):
         text, storage = pack_pair(self.recorder.text(name), 0), 0 if tensor is None else self.storage_of(tensor)
         self._rare(Kind.KEPT, self._number_early(node), storage, where, text, more)
 
+    def function_cast(
+        self,
+        node: Node,
+        gradient: Tensor,
+        argument: str,
+        dtype: np.dtype[Any],
+        given: Sequence[Tensor | None],
+        code: CodeType,
+        lasti: int,
+    ) -> None:
+        text = self.recorder.text
+        widest = max(
+            (each.dtype for each in given if each is not None and each.dtype.kind in "fc"), key=_digits, default=None
+        )
+        self._rare(
+            Kind.CAST,
+            self._tag(node),
+            running(),
+            self._site_op(code, lasti, type(node).op_name),
+            pack_pair(text(argument), text(str(dtype))),
+            pack_pair(text(str(gradient.dtype)), 0 if widest is None else text(str(widest))),
+            more=_fractions(given) if gradient.dtype.kind in "biu" else Fractions.UNKNOWN,
+        )
+
     def _number_early(self, node: Node) -> int:
         """The number of a context, which is no node yet: its edges and saved tensors are told when they are known."""
         if hasattr(node, "tag"):
@@ -113,9 +139,19 @@ class RareSink(engine_events.Sink):
     # ----- the rest of the adapter, see agdbg.engines.native -----
 
     def _rare(
-        self, kind: Kind, number: int, p0: int, p1: int, p2: int = 0, p3: int = 0, *, a: int = 0, flags: int = 0
+        self,
+        kind: Kind,
+        number: int,
+        p0: int,
+        p1: int,
+        p2: int = 0,
+        p3: int = 0,
+        *,
+        a: int = 0,
+        flags: int = 0,
+        more: int = 0,
     ) -> None:
-        self.recorder.emit(head(kind, self.recorder.thread(), flags, a), number, p0, p1, p2, p3, 0, 0)
+        self.recorder.emit(head(kind, self.recorder.thread(), flags, a), number, p0, p1, p2, p3, more, 0)
 
     def storage_of(self, t: Tensor) -> int:
         """The id of the memory of ``t``."""
@@ -144,6 +180,18 @@ def user_function(node: Node, what: str) -> Any:
         return getattr(cls, what, None)
     backward, vjp = getattr(cls, "backward", None), getattr(cls, "vjp", None)
     return backward if vjp is no_backward else vjp
+
+
+def _fractions(given: Sequence[Tensor | None]) -> int:
+    """Whether one of the gradients has a number that is no integer; those on a device are not waited for."""
+    arrays = [each._a for each in given if each is not None]
+    if not all(isinstance(each, np.ndarray) for each in arrays):
+        return Fractions.UNKNOWN
+    return Fractions.YES if any(bool(np.any(each != np.rint(each))) for each in arrays) else Fractions.NO
+
+
+def _digits(dtype: np.dtype[Any]) -> int:
+    return int(np.finfo(dtype).nmant)
 
 
 def _needs_grad(yes: bool) -> int:

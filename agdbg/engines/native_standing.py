@@ -62,6 +62,11 @@ class Standing:
         first, last = bisect_right(stood.ends, start_ns), bisect_left(stood.begins, end_ns)
         return stood.before[last] - stood.before[first] if first < last else 0
 
+    def total(self, thread: int) -> int:
+        """How long a thread has stood until now; what it stands at just now counts when that is over."""
+        stood = self._stood.get(thread)
+        return 0 if stood is None else stood.before[-1]
+
     def just_took(self, ns: int) -> int:
         """How much of ``ns``, which the running thread has just taken for something, it ran."""
         thread = self._thread()

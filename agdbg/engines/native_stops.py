@@ -351,8 +351,7 @@ class Stops:
 def _in_words(each: Happening) -> str:
     """What has happened, and the line where it has, unless its text has that, or the line is that of its node."""
     said = f"{each.kind}: {each.text}"
-    of_node = getattr(each.node, "code", None), getattr(each.node, "lasti", None)
-    if each.site is None or each.kind == "version-bump" or each.site == of_node:
+    if each.site is None or each.kind == "version-bump" or (each.node is not None and not each.is_elsewhere):
         return said
     return f"{said}, at line {where(*each.site).line}"
 

@@ -38,6 +38,7 @@ class Explanation:
         uncaught: ``Type: message`` of the error that ended the program when it is none of the recorded ones.
         ending: how the recording ended.
         left_out: how many findings and errors are there and were not asked for.
+        stands_at: the one of the ``undiagnosed`` at which the program stands: it is told first.
         unseen: how to find what raises no error, when that was not looked for; empty when it was.
     """
 
@@ -51,6 +52,7 @@ class Explanation:
     ending: Ending = CLOSED
     left_out: int = 0
     unseen: str = ""
+    stands_at: Undiagnosed | None = None
 
     @property
     def is_incomplete(self) -> bool:

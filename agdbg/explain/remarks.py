@@ -27,9 +27,19 @@ def damage(explanation: Explanation, palette: Palette) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
+def standing_at(explanation: Explanation, base: Path | None) -> list[str]:
+    """A block about the error at which the program stands, where it has no diagnosis and there is more to tell."""
+    error = explanation.stands_at
+    if error is None or not (explanation.findings or len(explanation.undiagnosed) > 1):
+        return []
+    return [f"the program stands at an error that agdbg has no diagnosis for: {_line(error, base)}"]
+
+
 def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> list[str]:
     """Blocks of text, each of one or more lines; nothing is called well beside something that is not."""
-    blocks = [_without_diagnosis(explanation.undiagnosed, base)] if explanation.undiagnosed else []
+    first = explanation.stands_at if standing_at(explanation, base) else None
+    errors = [each for each in explanation.undiagnosed if each is not first]
+    blocks = [_without_diagnosis(errors, base)] if errors else []
     if explanation.left_out and not (blocks or explanation.findings):
         blocks.append(f"nothing of what was asked for was found; {counted(explanation.left_out, 'finding')} left out")
     if not (blocks or explanation.findings or explanation.nodes or explanation.is_incomplete):

@@ -8,7 +8,7 @@ from agdbg.explain.explanation import Explained, Explanation
 from agdbg.explain.fates import Fate, words_of_predicted
 from agdbg.explain.palette import Palette
 from agdbg.explain.places import counted, place_of
-from agdbg.explain.remarks import damage, remarks
+from agdbg.explain.remarks import damage, remarks, standing_at
 from agdbg.record.ending import Ending
 
 #: Columns of ``1. `` before a finding, and of the indent of what follows.
@@ -39,7 +39,7 @@ def as_text(
     palette = palette or Palette()
     findings = explanation.findings
     shown = findings if limit is None else findings[:limit]
-    blocks = damage(explanation, palette)
+    blocks = [*damage(explanation, palette), *standing_at(explanation, base)]
     blocks += [
         "\n".join(_block(number, explained, explanation.ending, base, palette))
         for number, explained in enumerate(shown, 1)

@@ -84,7 +84,9 @@ def findings_body(
         rest = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
         explanation = replace(explanation, findings=[Explained(here, "silent"), *rest])
     elif (untold := _untold(history, stop)) is not None:
-        explanation = replace(explanation, undiagnosed=[untold, *explanation.undiagnosed])
+        explanation = replace(explanation, undiagnosed=[untold, *explanation.undiagnosed], stands_at=untold)
+    elif (error := _told(history, stop)) is not None:
+        explanation = _first_about(history, explanation, error)
     others = str(children_of(explanation.path))
     rendered = "\n\n".join(filter(None, (as_text(explanation, base=_base(cwd)), others)))
     unseen = "; ".join(filter(None, (_unseen(history, explanation.findings), others)))
@@ -105,10 +107,46 @@ def _untold(history: Any, stop: dict[str, Any]) -> Any:
     return Undiagnosed(ErrorFact(kind, 0, 0, site, 0, 0, 0, text, "", -1), 1, None)
 
 
+def _told(history: Any, stop: dict[str, Any]) -> Any:
+    """The record of the error of a stop; None where it stands at none."""
+    error = stop.get("error")
+    if error is None:
+        return None
+    line = _first_line(str(error.get("text") or ""))
+    of_text = (each for each in reversed(history.errors()) if (told := _first_line(each.text)) and line.endswith(told))
+    return _recorded(history, error) or next(of_text, None)
+
+
+def _first_about(history: Any, explanation: Any, error: Any) -> Any:
+    """The explanation with what it says of an error in front: the program stands at that, and caught those before it."""
+    from agdbg.explain.explanation import Explained
+    from agdbg.explain.fates import Fate
+
+    fate: Fate = "predicted" if error.predicted else None
+    finding = history.finding_of(error.row)
+    if finding is not None:
+        lines = _lines_of(finding)
+        mine = [each for each in explanation.findings if _lines_of(each.finding) == lines]
+        rest = [each for each in explanation.findings if _lines_of(each.finding) != lines]
+        return replace(explanation, findings=[*(mine or [Explained(finding, fate)]), *rest])
+    same = [each for each in explanation.undiagnosed if (each.error.kind, each.error.text) == (error.kind, error.text)]
+    rest = [each for each in explanation.undiagnosed if each not in same]
+    return replace(explanation, undiagnosed=[*same, *rest], stands_at=same[0]) if same else explanation
+
+
+def _lines_of(finding: Any) -> object:
+    """What is equal of findings about one mistake, of which a loop makes an error each time."""
+    return finding.kind, [(each.role, each.site) for each in finding.evidence]
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0].strip()
+
+
 def _is_recorded(history: Any, text: str) -> bool:
     """Whether an error of this text is in the trace, be it of another kind: a filter's name may say more than the record."""
-    told = {each.text.partition("\n")[0].strip() for each in history.errors()}
-    return any(each and text.partition("\n")[0].strip().endswith(each) for each in told)
+    told = {_first_line(each.text) for each in history.errors()}
+    return any(each and _first_line(text).endswith(each) for each in told)
 
 
 def _unseen(history: Any, findings: list[Any]) -> str:

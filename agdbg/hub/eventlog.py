@@ -39,6 +39,7 @@ TOLD = (
     Kind.RETAINED,
     Kind.HELD,
     Kind.GRAD_READ,
+    Kind.CAST,
 )
 _HOOKS = {HookAction.REGISTERED: "registered", HookAction.FIRED: "fired", HookAction.REMOVED: "removed"}
 
@@ -230,6 +231,12 @@ def _kept(facts: Facts, row: int, words: list[int]) -> _Line:
     return "kept", f"{node_words(facts, found.node)}: ctx.{found.name} holds {an}", found.node, found.site
 
 
+def _cast(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.cast_at(row)
+    text = f"{node_words(facts, found.node)}: the gradient for {found.argument} was cast from {found.got} to {found.wanted}"
+    return "cast", text, found.node, found.site
+
+
 def _recomputed(facts: Facts, row: int, words: list[int]) -> _Line:
     found = facts.recomputation_at(row)
     same = f", not as the first time: {found.difference}" if found.difference else ""
@@ -263,5 +270,6 @@ _LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
     Kind.RECOMPUTED: _recomputed,
     Kind.HELD: _held,
     Kind.GRAD_READ: _grad_read,
+    Kind.CAST: _cast,
     Kind.RETAINED: _retained,
 }

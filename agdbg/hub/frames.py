@@ -66,6 +66,13 @@ _known: list[tuple[dict[str, Any], list[Frame]] | None] = [None]
 
 
 def _frames_of(stop: dict[str, Any]) -> list[Frame]:
+    of_node, functions = _of_node(stop), _functions(stop)
+    # What has happened on another line than that of the node it is about is looked for where it has happened.
+    return functions + of_node if stop.get("elsewhere") else of_node + functions
+
+
+def _of_node(stop: dict[str, Any]) -> list[Frame]:
+    """The node at which a thread stands, and where it was created; or the end of a pass."""
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:
@@ -75,6 +82,12 @@ def _frames_of(stop: dict[str, Any]) -> list[Frame]:
         found += [Frame("outer", running, title)] if running else []
     elif stop.get("pass"):
         found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
+    return found
+
+
+def _functions(stop: dict[str, Any]) -> list[Frame]:
+    """The functions that are called, and among them the nodes that have called them."""
+    found: list[Frame] = []
     outer = list(stop.get("outer") or [])
     passes = 1
     for number, each in enumerate(stop.get("frames") or []):

@@ -97,10 +97,13 @@ class History:
         Raises:
             TraceError: as :meth:`poll` does.
         """
+        meta = self._follower.meta
         if not self._follower.poll_few(most):
             return False
-        if len(self._follower.records) > self.records:
+        is_longer = len(self._follower.records) > self.records
+        if is_longer:
             self._take(self._follower.records)
+        if is_longer or self._follower.meta is not meta:  # how the program has ended may come without a record
             self._live = LiveFacts(self._follower.trace(), self.growing, self._undone, self._live)
             self._facts = None
         return True

@@ -77,6 +77,7 @@ def run(program: Program, companion: Companion) -> int:
     error = _error_of(start, main, companion.outcome, companion.never_began)
     if error is None:
         return 0
+    uncaught.drop_instruments(error)
     uncaught.report(error)
     if type(error) is KeyboardInterrupt:
         uncaught.end_by_interrupt(error)

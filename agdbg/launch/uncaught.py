@@ -1,5 +1,6 @@
 """Reporting an uncaught error as the interpreter does. Left to it, agdbg's own frames would show."""
 
+import os
 import sys
 from collections.abc import Callable
 from types import TracebackType
@@ -9,6 +10,9 @@ from typing import Any, NoReturn
 #: it.
 _display = sys.excepthook
 _MISSING = object()
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+#: Where the code is that runs between the nodes of a pass, and at stops.
+_INSTRUMENTS = tuple(os.path.join(_OWN, each, "") for each in ("agent", "engines"))
 
 
 def drop_frames(error: BaseException, files: set[str]) -> None:
@@ -17,6 +21,36 @@ def drop_frames(error: BaseException, files: set[str]) -> None:
     while trace is not None and trace.tb_frame.f_code.co_filename in files:
         trace = trace.tb_next
     error.__traceback__ = trace
+
+
+def drop_instruments(error: BaseException) -> None:
+    """Take the frames of agdbg's engines and agent off the tracebacks of ``error`` and of those behind it, wherever they stand.
+
+    Where a thread stood, and an error came out of there, they lie between those of the engine, which are there without agdbg too.
+    """
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        each.__traceback__ = _without_instruments(each.__traceback__)
+        waiting += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
+
+
+def _without_instruments(trace: TracebackType | None) -> TracebackType | None:
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_INSTRUMENTS):
+            kept.append(trace)
+        trace = trace.tb_next
+    for one, following in zip(kept, [*kept[1:], None], strict=True):
+        if one.tb_next is not following:
+            one.tb_next = following
+    return kept[0] if kept else None
 
 
 def report(error: BaseException) -> None:
@@ -73,6 +107,7 @@ def observe_threads(note: Callable[[BaseException], None]) -> Callable[[], None]
             error = sys.exc_info()[1]
             if error is not None and not isinstance(error, SystemExit):
                 note(error)
+                drop_instruments(error)
             report_error(thread)
 
         return noted

@@ -3,6 +3,7 @@
 from agdbg.events import HookAction, Kind, a_of
 from agdbg.queries.model import Answer, Query, Rows, line
 from agdbg.record import Facts
+from agdbg.record.facts import PassFact
 from agdbg.tables.model import Row
 
 
@@ -22,13 +23,21 @@ def _writes(facts: Facts, storage: int) -> Answer:
 def _passes(facts: Facts, _: int) -> Answer:
     rows: list[Row] = []
     for each in facts.passes:
-        started = facts.words(each.row)[5]
-        finished = None if each.outcome == "unfinished" else facts.words(each.end_row)[4]
-        took = None if finished is None or finished < started else round((finished - started) / 1e6, 6)
+        took = _running_ns(facts, each)
+        ms = None if took is None else round(took / 1e6, 6)
         ran = len(facts.ran(each.id))
         flags = " ".join(["retain_graph"] * each.retain_graph + ["create_graph"] * each.create_graph)
-        rows.append((each.id, each.call, line(each.site), each.outcome, ran, took, flags, each.parent or None))
+        rows.append((each.id, each.call, line(each.site), each.outcome, ran, ms, flags, each.parent or None))
     return Answer(("pass", "call", "line", "outcome", "nodes", "ms", "flags", "inside"), rows)
+
+
+def _running_ns(facts: Facts, call: PassFact) -> int | None:
+    """How long a pass ran, without the time for which its thread stood at stops; None when that is not known."""
+    if call.outcome == "unfinished":
+        return None
+    finished, stood = facts.words(call.end_row)[4:6]
+    took = finished - stood - facts.words(call.row)[5]
+    return took if took >= 0 else None
 
 
 def _errors(facts: Facts, _: int) -> Answer:

@@ -24,7 +24,7 @@ _NUMBERED: tuple[dict[Holds, int], ...] = (
     {Holds.TENSOR: 64},
 )
 #: Words with nanoseconds since the trace began, or that something took.
-_TIMES = ((Kind.RAN, 4), (Kind.RAN, 5), (Kind.PASS_STARTED, 5), (Kind.PASS_FINISHED, 4))
+_TIMES = ((Kind.RAN, 4), (Kind.RAN, 5), (Kind.PASS_STARTED, 5), (Kind.PASS_FINISHED, 4), (Kind.PASS_FINISHED, 5))
 #: Of the numbers of a trace this part at each end is not looked at to find the bound.
 _TAIL = 0.1
 

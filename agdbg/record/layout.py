@@ -135,6 +135,10 @@ LAYOUT: Final[dict[Kind, tuple[Field, ...]]] = {
     ),
     Kind.RETAINED: _fields(("pass", Holds.PASS, 1)),
     Kind.GRAD_READ: _fields(("storage", Holds.STORAGE, 1), _PASS, _WHERE, ("of", Holds.EDGE, 4)),
+    Kind.CAST: _fields(
+        ("node", Holds.NODE, 1), _PASS, _WHERE, ("argument and dtype", Holds.TEXTS, 4),
+        ("returned and given", Holds.TEXTS, 5), ("fractions", Holds.NUMBER, 6),
+    ),
 }  # fmt: skip
 
 #: Kinds that are recorded on request, or by later versions only: compared where both traces have them.

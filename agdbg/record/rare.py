@@ -87,6 +87,26 @@ class KeptFact:
 
 
 @dataclass(frozen=True, slots=True)
+class CastFact:
+    """The ``backward`` of a custom Function returned a gradient of dtype ``got`` for an argument of dtype ``wanted``.
+
+    ``given`` is the widest dtype among the gradients that it was given, empty when it was given none; ``fractions`` is how much is
+    known of their numbers: see ``docs/events.md``.
+    """
+
+    node: int
+    pass_id: int
+    argument: str
+    wanted: str
+    got: str
+    given: str
+    fractions: int
+    op: Op
+    site: Site
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecomputeFact:
     """A checkpointed function ran again; ``difference`` is empty when it did the same. ``node`` needed what it computes."""
 
@@ -182,6 +202,18 @@ class RareFacts(NodeFacts):
         _, node, storage, where, name, *_ = self.words(row)
         site, role = self.site_and_op(where)
         return KeptFact(node, self.trace.text(unpack_pair(name)[0]), role.name, storage, site, row)
+
+    @cached_property
+    def casts(self) -> list[CastFact]:
+        """The gradients of custom Functions that are of another dtype than their arguments."""
+        return [self.cast_at(row) for row in self.rows(Kind.CAST).tolist()]
+
+    def cast_at(self, row: int) -> CastFact:
+        """The fact that the CAST record in this row tells."""
+        _, node, pass_id, where, argument, dtypes, fractions, _ = self.words(row)
+        site, op = self.site_and_op(where)
+        name, wanted, got, given = map(self.trace.text, (*unpack_pair(argument), *unpack_pair(dtypes)))
+        return CastFact(node, pass_id, name, wanted, got, given, fractions, op, site, row)
 
     @cached_property
     def recomputations(self) -> list[RecomputeFact]:

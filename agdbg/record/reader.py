@@ -44,6 +44,7 @@ STRING_WORDS: dict[Kind, tuple[int, ...]] = {
     Kind.SHAPE: (2,),
     Kind.OPTIMIZER: (2,),
     Kind.GRAD_READ: (3,),
+    Kind.CAST: (3, 4, 5),
 }
 #: Of these words only the low half is a string id.
 LOW_HALVES: frozenset[tuple[Kind, int]] = frozenset({(Kind.HOOK, 6)})

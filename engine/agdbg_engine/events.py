@@ -16,6 +16,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .backward import BackwardPass
     from .nn.module import Module
     from .node import Edge, Node
@@ -209,6 +211,20 @@ class Sink:
         """``ctx.<name>`` of a custom Function holds an ``intermediate`` (``role``), through which no second derivative flows,
         an ``output``, which makes a reference cycle, or an ``input``, whose writes nobody notices: tensors; or an ``array`` that is
         none. Saved inputs and outputs are as they should be and not told of.
+        """
+
+    def function_cast(
+        self,
+        node: Node,
+        gradient: Tensor,
+        argument: str,
+        dtype: np.dtype[Any],
+        given: Sequence[Tensor | None],
+        code: CodeType,
+        lasti: int,
+    ) -> None:
+        """The ``backward`` of a custom Function, which was ``given`` these gradients, returned ``gradient`` for its ``argument``,
+        which is of another ``dtype``: it is cast, as PyTorch does without a word.
         """
 
     def redrawn(self, code: CodeType, lasti: int) -> None:

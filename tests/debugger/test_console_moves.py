@@ -1,5 +1,8 @@
 """Every move of the console on a real program: where it then stands, and that the program ends as it would have."""
 
+import os
+import signal
+
 import pytest
 from agdbg_tests_console_stage import SMALL
 
@@ -367,3 +370,32 @@ def test_moves_of_a_program_that_was_not_started(console_stage):
     for line in ("where", "finish", "back", "skip", "p 1", "goto 1", "node 1"):
         with pytest.raises(CommandError, match="has not been started"):
             console.do(line)
+
+
+INTERRUPTED = """\
+import os, pathlib, sys, traceback
+import agdbg_engine as torch
+
+def hook(kind, error, trace):
+    frames = [pathlib.Path(each.filename).parent.name for each in traceback.extract_tb(trace)]
+    pathlib.Path("left").write_text(" ".join([*frames, kind.__name__]))
+
+pathlib.Path("pid").write_text(str(os.getpid()))
+sys.excepthook = hook
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.exp().sum().backward()
+"""
+
+
+@pytest.mark.parametrize("stops", [1, 2], ids=["in forward", "in a pass"])
+def test_ctrl_c_at_a_stop_leaves_no_frames_of_agdbg_in_the_traceback(console_stage, stops):
+    console = console_stage.console(INTERRUPTED)
+    console.do("break ExpBackward0")
+    for move in ("run", "continue")[:stops]:
+        assert console.do(move).startswith("breakpoint 1")
+    os.kill(int((console_stage.directory / "pid").read_text()), signal.SIGINT)
+    console.do("continue")
+    console.end()
+    left = (console_stage.directory / "left").read_text().split()
+    assert left[-1] == "KeyboardInterrupt" and {"ops", "agdbg_engine"} & set(left)
+    assert not {"engines", "agent"} & set(left)

@@ -132,6 +132,54 @@ def test_an_event_in_forward_has_no_place_in_a_pass(console_stage):
     assert " of 0" not in console.do("where")
 
 
+ELSEWHERE = """\
+import agdbg_engine as torch
+
+x = torch.tensor([1.0], requires_grad=True)
+y = x * 2
+
+
+def cut(t):
+    return t.detach()
+
+
+def hook(t):
+    t.register_hook(lambda g: g)
+
+
+cut(y)
+hook(y)
+y.add_(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "line", "place", "function"),
+    [
+        ("cut", "script.py:8  return t.detach()", 8, "cut"),
+        ("hook-registered", "script.py:12  t.register_hook(lambda g: g)", 12, "hook"),
+    ],
+)
+def test_what_happens_to_what_another_line_has_made_is_shown_where_it_happens(
+    console_stage, event, line, place, function
+):
+    console = console_stage.console(ELSEWHERE)
+    console.do(f"catch {event}")
+    assert console.do("run").endswith(line)
+    frames = console.value("where")["frames"]
+    assert [(each["name"], each["line"]) for each in frames] == [
+        (function, place), ("<module>", 15 if event == "cut" else 16), ("MulBackward0", 4), ("created in <module>", 4),
+    ]  # fmt: skip
+    assert "->" in (told := console.do("list")) and line.partition("  ")[2] in told
+
+
+def test_what_the_line_of_a_node_does_is_shown_with_the_node(console_stage):
+    console = console_stage.console(ELSEWHERE)
+    console.do("catch history-rebased")
+    assert console.do("run").endswith("script.py:17  y.add_(1)")
+    assert [each["name"] for each in console.value("where")["frames"]][:2] == ["AddBackward0", "created in <module>"]
+
+
 def test_print_knows_the_names_of_conditions(console_stage):
     console = console_stage.console(SMALL)
     console.do("break mul backward", "run")

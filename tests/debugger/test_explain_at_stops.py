@@ -87,3 +87,38 @@ def test_no_mask_and_no_eps_below_a_negative_number(console_stage, line):
     console.do("run")
     fix = console.value("explain")["findings"][0]["fix"]
     assert "leaves it out" not in fix and "clamp(min=eps) its input" in fix and "add a small eps" not in fix
+
+
+CAUGHT = """\
+import agdbg_engine as torch
+w = torch.ones(2, requires_grad=True)
+def caught(f):
+    try:
+        f()
+    except RuntimeError:
+        pass
+y = (w * w).sum()
+y.backward()
+caught(y.backward)
+caught(lambda: torch.matmul(w, w.double()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "kinds", "first"),
+    [
+        ("z = w.exp()\nz.add_(1)\nz.sum().backward()\n", ["inplace-modified", "backward-twice"], "1. `z`, saved by"),
+        ("w.add_(1)\n", ["leaf-inplace", "backward-twice"], "1. `w.add_(1)` at line 12 writes into"),
+        ("torch.zeros(2, 3) + torch.zeros(4)\n", ["backward-twice"], "the program stands at an error that agdbg has no"),
+        ("torch.matmul(w, w.double())\n", ["backward-twice"], "the program stands at an error that agdbg has no"),
+    ],
+    ids=["predicted", "recorded", "shape", "dtype"],
+)  # fmt: skip
+def test_the_error_of_the_stop_is_told_before_those_that_the_program_caught(console_stage, last, kinds, first):
+    console = console_stage.console(CAUGHT + last)
+    console.do("catch any")
+    console.do("run")
+    console.do("continue")
+    found = console.value("explain")
+    assert found["rendered"].startswith(first), found["rendered"]
+    assert [each["kind"] for each in found["findings"]] == kinds

@@ -1,5 +1,6 @@
 """What the hub tells of a trace: rows, one node, events, drawings, search, while the trace grows."""
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -297,6 +298,18 @@ def test_the_error_and_its_diagnosis(recording):
     assert history.errors() == [error] and error.kind == "backward-twice"
     assert history.finding_of(error.row) == history.explanation().findings[0].finding
     assert history.facts() is history.facts()
+
+
+def test_how_the_program_has_ended_is_told_though_no_record_came(new_recorder):
+    recorder = new_recorder()
+    recorder.flush()
+    history = History(recorder.path)
+    assert history.explanation().ending.state == "running"
+    meta = json.loads((recorder.path / "meta.json").read_text())
+    (recorder.path / "meta.new").write_text(json.dumps(meta | {"closed": True, "exit": {"status": 1}}))
+    (recorder.path / "meta.new").replace(recorder.path / "meta.json")
+    assert not history.poll() and history.explanation().ending.state == "closed"
+    assert history.live.trace.meta["exit"] == {"status": 1}
 
 
 def test_a_drawing_in_pages(recording):

@@ -210,6 +210,18 @@ def test_a_wrong_gradient_names_the_argument(lint_script, roles, returned, cause
     assert roles(found) == [("applied", 12), ("backward", 10), ("needed", 12)]
 
 
+def test_a_gradient_of_integers_for_a_complex_argument(lint_script):
+    source = function("return x * 2", "return ag.ones(2, dtype=ag.int64)")
+    run = lint_script(
+        source + "F.apply(ag.ones(2, dtype=ag.complex64, requires_grad=True)).real.sum().backward()", error=RuntimeError
+    )
+    (found,) = run.findings
+    assert (
+        found.kind == "invalid-gradient"
+        and "a gradient of integers for its argument `x`, which is complex64" in found.cause
+    )
+
+
 def test_a_gradient_for_what_is_no_tensor(lint_script):
     source = function("return a * n", "return g, g", "a, n") + "F.apply(x, 3).sum().backward()"
     (found,) = lint_script(source, error=RuntimeError).findings
@@ -373,3 +385,60 @@ ag.autograd.gradcheck(f, (ag.ones(2, dtype=ag.float64, requires_grad=True),))
 """).diagnosed[0]
     assert found.kind == "gradcheck" and lines_of(found, "cut") == [4]
     assert "at line 4 is out of the graph" in found.fix and "factor" not in found.fix
+
+
+# ----- gradients of another dtype -----
+
+
+def cast(dtype, back, scale="0.3"):
+    """A program that gives a Function of this argument gradients of ``scale``; a test replaces no more than its backward."""
+    return (
+        function("return x * 2", back)
+        + f"v = ag.ones(3, dtype=ag.{dtype}, requires_grad=True)\n(F.apply(v) * {scale}).sum().backward()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "back", "scale", "got", "certainty", "words"),
+    [
+        (
+            "float32",
+            "return (2 * g).to(ag.int64)",
+            "0.3",
+            "an int64",
+            "likely",
+            "have fractions, of which int64 holds none",
+        ),
+        ("float32", "return (2 * g).to(ag.int64)", "3", "an int64", "possible", "int64 holds no fractions"),
+        ("float64", "return g > 0", "0.3", "a bool", "likely", "have fractions, of which bool holds none"),
+        ("float32", "return (2 * g).to(ag.float16)", "0.3", "a float16", "likely", "float16 keeps 11 of its 24 bits"),
+        ("float64", "return (2 * g).to(ag.float32)", "0.3", "a float32", "likely", "float32 keeps 24 of its 53 bits"),
+    ],
+)
+def test_a_gradient_in_a_dtype_that_holds_less(lint_script, roles, dtype, back, scale, got, certainty, words):
+    found = lint_script(cast(dtype, back, scale)).only("gradient-cast")
+    assert f"backward() of `F`, applied at line 13, returned {got} gradient for its argument `x`" in found.cause
+    assert words in found.cause and f"which is {dtype}" in found.cause and found.certainty == certainty
+    assert roles(found) == [("applied", 13), ("backward", 10), ("call", 13)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        cast("float32", "return (2 * g).to(ag.float64)"),
+        cast("float16", "return (2 * g).to(ag.float32)"),
+        cast("complex64", "return (2 * g).real").replace(".sum()", ".real.sum()"),
+        function("return x.to(ag.float16) * 2", "return 2 * g") + "(F.apply(x).float() * 0.3).sum().backward()",
+        function("return x.to(ag.float16) * 2", "return (2 * g).float()")
+        + "(F.apply(x).float() * 0.3).sum().backward()",
+    ],
+    ids=["wider", "wider than half", "real", "mixed precision", "mixed precision, cast by hand"],
+)
+def test_a_gradient_that_is_cast_and_loses_nothing(lint_script, source):
+    assert lint_script(source).kinds() == []
+
+
+def test_of_several_passes_the_one_that_loses_fractions_is_told(lint_script):
+    source = cast("float32", "return (2 * g).to(ag.int64)", "3") + "\n(F.apply(v) * 0.3).sum().backward()"
+    found = lint_script(source).only("gradient-cast")
+    assert found.certainty == "likely" and "applied at line 14" in found.cause

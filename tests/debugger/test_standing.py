@@ -9,6 +9,7 @@ from agdbg_tests_scripted_agent import stepped
 import agdbg_engine as ag
 from agdbg.agent.control import EventStop, FunctionStop, Settings
 from agdbg.engines import native_pdb, native_standing
+from agdbg.queries.events import QUERIES
 from agdbg.record import Trace
 from agdbg.record.hooked import hooks as hooks_of
 from agdbg.record.query import Facts
@@ -39,7 +40,7 @@ def clock(monkeypatch):
 
 
 def durations(clock, settings, moves, program):
-    """Of each node that ran and of each hook how long it took, of a program whose stops stand for an hour each, and how many."""
+    """Of each node that ran, of each pass and of each hook how long it took, of a program whose stops stand for an hour each, and how many."""
     with stepped(settings, moves[::-1]) as (agent, trace):
         stop = agent.stop
 
@@ -54,6 +55,8 @@ def durations(clock, settings, moves, program):
         facts = Facts(Trace.open(trace))
         runs = [run.duration_ns for found in facts.passes for run in facts.runs(found.id)]
         hooks = [hook.ns for hook in hooks_of(facts) if hook.what == "fired"]
+        (passes,) = [each for each in QUERIES if each.name == "passes"]
+        runs += [round(row[5] * 1e6) for row in passes.ask(facts, 0).rows]
         return runs, hooks, len(agent.stops)
 
 

@@ -68,6 +68,14 @@ class Writes(ag.autograd.Function):
     def backward(ctx, g):
         return g * 2
 Writes.apply(x * 1).sum()
+class Casts(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t * 2
+    @staticmethod
+    def backward(ctx, g):
+        return (g * 2).to(ag.int64)
+Casts.apply(x).sum().backward()
 """
 MODEL = """\
 import agdbg_engine as ag
@@ -108,10 +116,11 @@ def notes(program, *kinds):
         (HOOKS, "hook-removed", 1, "hook-removed: a tensor hook of MulBackward0 was removed"),
         (HOOKS, "packed", 2, "packed: a pack hook took 'self' of MulBackward0"),
         (HOOKS, "unpack", 2, "unpack: an unpack hook gave back 'self' of MulBackward0"),
-        (FUNCTION, "custom-forward", 2, "custom-forward: forward of TwiceBackward begins"),
-        (FUNCTION, "custom-backward", 1, "custom-backward: backward of TwiceBackward begins"),
+        (FUNCTION, "custom-forward", 3, "custom-forward: forward of TwiceBackward begins"),
+        (FUNCTION, "custom-backward", 2, "custom-backward: backward of TwiceBackward begins"),
         (FUNCTION, "kept", 1, "kept: ctx.kept of TwiceBackward holds an intermediate"),
         (FUNCTION, "unmarked-write", 1, "unmarked-write: WritesBackward wrote to its argument t without mark_dirty"),
+        (FUNCTION, "gradient-cast", 1, "gradient-cast: the gradient of CastsBackward for t was cast from int64 to float32"),
         (FUNCTION, "dual-level", 2, "dual-level: level 0 of forward mode was entered"),
         (MODEL, "module-entered", 9, "module-entered: Sequential (the root) is entered"),
         (MODEL, "module-left", 9, "module-left: Linear 0 is left"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import errors
+from .. import errors, events
 from ..device import device, device_of, zeros_on
 from ..errors import class_name
 from ..tensor import Tensor, wrap
@@ -35,8 +36,10 @@ def zeros_like(like: Like) -> Tensor:
     return wrap(zeros_on(place, shape, dtype))
 
 
-def fitted(node: BackwardCFunction, returned: Any) -> tuple[Tensor | None, ...]:
-    """The gradients of the tensors among the arguments, in order; raises PyTorch's errors for what does not fit."""
+def fitted(node: BackwardCFunction, returned: Any, given: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """The gradients of the tensors among the arguments, in order, made of what was ``returned`` for the ``given`` ones; raises
+    PyTorch's errors for what does not fit.
+    """
     answers = returned if isinstance(returned, tuple) else (returned,)
     if len(answers) == len(node._wants):
         found: list[Tensor | None] = []
@@ -50,7 +53,7 @@ def fitted(node: BackwardCFunction, returned: Any) -> tuple[Tensor | None, ...]:
                 break
         else:
             return tuple(found)
-    return _validated(node, _of_tensors(node, _counted(node, answers)))
+    return _validated(node, _of_tensors(node, _counted(node, answers)), given)
 
 
 def _counted(node: BackwardCFunction, answers: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -92,14 +95,21 @@ def _refused(node: BackwardCFunction, text: str, i: int) -> Exception:
     )
 
 
-def _validated(node: BackwardCFunction, found: list[Tensor | None]) -> tuple[Tensor | None, ...]:
+def _validated(
+    node: BackwardCFunction, found: list[Tensor | None], given: Sequence[Tensor | None]
+) -> tuple[Tensor | None, ...]:
     wants = [w for w in node._wants if w is not None]
     expected = [
         None if n is None or g is None else InputMetadata(*want)
         for g, want, n in zip(found, wants, node.next, strict=True)
     ]
     names = [name for name, want in zip(argument_names(node), node._wants, strict=True) if want is not None]
-    return validate_outputs(node, found, expected, names)
+    fit = validate_outputs(node, found, expected, names)
+    if events.sink is not None:
+        for got, g, name in zip(found, fit, names, strict=True):
+            if got is not None and g is not None and got.dtype != g.dtype:
+                events.sink.function_cast(node, got, name, g.dtype, given, node.code, node.lasti)
+    return fit
 
 
 def argument_names(node: BackwardCFunction) -> list[str]:

@@ -209,7 +209,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         bp = current.bp
         if watch is not None and bp is not None and watch.written():
             self._tell_edited(watch, bp)
-        return fitted(self, returned)
+        return fitted(self, returned, gs)
 
     def _tell_edited(self, watch: Watch, bp: BackwardPass) -> None:
         """Tell that the user's ``backward`` wrote to a gradient that it was given: as of a hook that did."""
