@@ -411,6 +411,20 @@ class History:
         """
         return self._timeline.page(self._live, start, count, pass_id, near)
 
+    def has_pass(self, pass_id: int) -> bool:
+        """Whether it was recorded that a pass has started."""
+        return self._live.pass_of(pass_id) is not None
+
+    def pass_that_ran(self, node: int, standing: tuple[int, ...], at: Moment | None) -> int:
+        """The pass to which a node belongs for somebody who stands in these passes, the innermost first: that of them which has run
+        it, or has still to run it, else the one that ran it last until that moment; 0: none did.
+        """
+        before = self.records if at is None or at.before is None else at.before
+        ran = [run.pass_id for run in self._live.runs_of(node) if run.row < before]
+        coming = None if at is None else self._coming([node], at).get(node)
+        theirs = [each for each in standing if each in ran or (coming is not None and coming.pass_id == each)]
+        return next(iter(theirs or ran[-1:]), 0)
+
     def profile(self, start: int, count: int, points: int, pass_id: int | None = None) -> looks.ProfileBody:
         """A pass as a whole, or the last one, and what is held in a page of its runs.
 

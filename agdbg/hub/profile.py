@@ -12,6 +12,7 @@ from agdbg.events import HookAction, Kind, Summarized
 from agdbg.graph.row_nodes import UNKNOWN
 from agdbg.graph.rows import GraphRows
 from agdbg.graph.selection import Selection
+from agdbg.hub.empty import no_profile
 from agdbg.norm import norm_of_all, told
 from agdbg.protocol.looks import Layer, Point, ProfileBody
 from agdbg.record.deep_norms import Norms, norms_of, together
@@ -78,7 +79,7 @@ class Profiles:
         passed = facts.pass_of(pass_id) if pass_id else None
         found = self._profile(facts, passed, ran) if passed is not None else None
         if passed is None or found is None:
-            return _nothing(start)
+            return no_profile(start)
         most = int(found.held.argmax()) if len(found.held) else None
         return {
             "pass": passed.id,
@@ -227,10 +228,3 @@ def _points(found: _Profile, most: int) -> list[Point]:
             }
         )
     return made
-
-
-def _nothing(start: int) -> ProfileBody:
-    return {
-        "pass": 0, "total": 0, "start": start, "held": [], "heldMost": 0, "mostAt": None, "heldAfter": 0, "storages": 0,
-        "unknown": 0, "wholeNs": 0, "hookCalls": 0, "hooksNs": 0, "points": [], "layers": [],
-    }  # fmt: skip

@@ -255,14 +255,28 @@ class Stops:
 
         Without a number it is the thread that stopped last.
         """
-        cursor = self.cursor_of(number)
-        thread = self.threads.current() if number is None else self.threads.of(number)
-        stop: Stop = {}
-        if cursor is not None:
-            stop = {} if cursor.position is None else cursor.position.as_stop()
-        elif thread is not None:
-            stop = thread.stop or {}
+        stop = self._seen(number)
         return int(stop.get("node") or 0), stop.get("where") in ("before", "inside")
+
+    def passes(self, number: int | None) -> dict[int, int]:
+        """The passes in which a thread stands, the innermost first, and the node of each that runs next or runs just now, or 0.
+
+        Without a number it is the thread that stopped last.
+        """
+        stop = self._seen(number)
+        own = {
+            "pass": stop.get("pass"),
+            "node": stop.get("running") or stop.get("node"),
+        }  # an event may be about another node
+        return {int(each["pass"]): int(each["node"] or 0) for each in (own, *(stop.get("outer") or [])) if each["pass"]}
+
+    def _seen(self, number: int | None) -> Stop:
+        """Where a client sees a thread stand; empty: it does not."""
+        cursor = self.cursor_of(number)
+        if cursor is not None:
+            return {} if cursor.position is None else cursor.position.as_stop()
+        thread = self.threads.current() if number is None else self.threads.of(number)
+        return (thread.stop if thread is not None else None) or {}
 
     def next_node(self, number: int | None) -> int:
         """The node that runs next, or runs just now, where a thread stands; 0: none does."""

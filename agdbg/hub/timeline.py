@@ -65,7 +65,7 @@ class Timeline:
             facts: those of what ``growing`` has read.
             start, count: which of its runs.
             pass_id: the pass; None: the one that was started last.
-            near: the node at which somebody stands; 0: nobody does.
+            near: the node of the pass at which somebody stands; 0: nobody stands in it.
 
         Raises:
             ValueError: there is no such pass.

@@ -10,10 +10,15 @@ from agdbg.protocol.vendor import Count, Start, _MaybePass, _Pass
 
 
 class TimelineArguments(_MaybePass):
-    """A page of the runs of a pass; without one that in which the thread stands, or else the last."""
+    """A page of the runs of a pass; without one that in which the thread stands, or else the last.
+
+    With a ``node`` it is the pass to which that belongs for the thread: the one in which it stands if that has run the node, or has
+    still to, or else the one that ran it last.
+    """
 
     start: Start
     count: Count
+    node: NotRequired[int]
     threadId: NotRequired[int]
 
 
@@ -40,7 +45,9 @@ class Run(TypedDict):
 
 
 class TimelineBody(_Pass):
-    """A page; ``pass`` is 0 when there is none, ``at`` the run at which the thread stands, or ``total`` behind all that ran."""
+    """A page; ``pass`` is 0 when there is none, ``at`` the run at which the thread stands, or ``total`` behind all that ran, and
+    null where it stands in another pass.
+    """
 
     before: int | None
     after: int | None

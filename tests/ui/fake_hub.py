@@ -330,6 +330,8 @@ class FakeHub:
     def do_timeline(self, start, count, threadId=None, **more):
         """Two passes over all nodes; of the second only what ran so far."""
         number = more.get("pass", 2 if self.counter is not None else 1)
+        if "node" in more:
+            number = self.row(min(more["node"], self.size) - 1)["pass"]
         ran = self.size if number == 1 else self.size - 1 - (self.counter or 0)
         runs = [self.run(index, number) for index in range(start, min(start + count, ran))]
         facts = {"pass": number, "before": number - 1 or None, "after": number + 1 if number == 1 else None}

@@ -48,6 +48,21 @@ def test_space_turns_from_place_to_place(shown):
     drive(shown, script)
 
 
+@pytest.mark.parametrize(("number", "role"), [(1, "call of pass 1"), (2, "call of pass 2"), (0, "")])
+def test_the_call_is_that_of_the_pass_that_ran_the_node(shown, number, role):
+    async def script(screen):
+        screen.hub.do_timeline, tell = (
+            lambda node, threadId, **more: tell(**more, **{"pass": number}),
+            screen.hub.do_timeline,
+        )
+        await screen.stop(8)
+        await screen.press("2", "space")
+        assert screen.app.panes.source.spot.role == role
+        assert screen.hub.asked("agdbg/timeline") == [{"start": 0, "count": 0, "node": 9, "threadId": 1}]
+
+    drive(shown, script)
+
+
 def test_in_a_hook_its_code_is_shown_and_edited(shown):
     async def script(screen):
         screen.hub.hook_code, screen.hub.phase = [CLIP], "tensor-hooks"
@@ -94,7 +109,7 @@ def test_at_a_write_that_is_watched_its_line_is_shown_until_another_node_is_sele
         assert source.path == "/srv/optim.py"
         await screen.press("0", "up")
         await screen.until(lambda: source.path == "/srv/train.py")
-        await screen.press("2", "space", "space")
+        await screen.press("2", "space")  # no pass has run that node: there is no call to show
         await screen.until(lambda: source.path == "/srv/optim.py")
         assert lanes.pages.counter is None
 

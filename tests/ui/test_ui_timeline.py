@@ -99,6 +99,35 @@ def test_the_pass_in_which_the_program_stands_is_followed(shown):
     drive(shown, script)
 
 
+def test_of_another_thread_its_own_pass_is_shown(shown):
+    async def script(screen):
+        tell = screen.hub.do_timeline
+        screen.hub.do_timeline = lambda threadId=None, **more: tell(**({"pass": 3 - threadId} | more))
+        await screen.press("6")
+        await screen.stop(6)
+        await screen.until(lambda: "pass 2" in screen.text)
+        screen.hub.send("stopped", reason="breakpoint", threadId=2, description="before Mean, node 2 of 12", text="")
+        await screen.until(lambda: screen.app.session.view.stopped == (1, 2))
+        await screen.press("t")
+        await screen.until(lambda: "pass 1" in screen.text)
+        await screen.press("right", "t")
+        await screen.until(lambda: "pass 2" in screen.text and screen.app.panes.timeline.pass_id is None)
+
+    drive(shown, script)
+
+
+def test_in_another_pass_nobody_stands_and_back_in_the_own_one_its_place_is_shown():
+    async def script(app, pilot):
+        app.set_focus(None)
+        await pilot.pause()
+        for number, at in ((2, 7), (1, None), (2, 7)):
+            app.pane.put(body(total=20, number=number, at=at), app.pane.pages.age)
+            await pilot.pause()
+            assert (app.pane.pages.counter, app.pane.cursor) == (at, at or 0)
+
+    drive_pane(PaneHost(TimelinePane()), script)
+
+
 def test_moving_along_it_selects_the_node_and_enter_goes_there(shown):
     async def script(screen):
         await screen.press("6")

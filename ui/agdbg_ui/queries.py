@@ -59,6 +59,10 @@ class Queries:
         """What ``agdbg explain`` says, and when asked what ``agdbg lint`` does."""
         return await self._backend.request("agdbg/findings", **({"lints": True} if lints else {}))
 
+    async def pass_of(self, node: int, thread: int | None) -> Body:
+        """The timeline of the pass that ran a node, without runs: that in which the thread stands if it did, or else the last."""
+        return await self._backend.request("agdbg/timeline", start=0, count=0, node=node, **_of(thread))
+
     async def timeline(self, start: int, count: int, pass_id: int | None, thread: int | None) -> Body:
         """A page of the runs of a pass; None: that in which the thread stands, or the last."""
         chosen = {} if pass_id is None else {"pass": pass_id}

@@ -172,7 +172,7 @@ class Refreshing:
         if (body := self._inspector.body) is None:
             return False
         self._meant = 0, NOWHERE
-        call = call_of_pass(await self._session.ask.timeline(0, 0, None, self._session.stopped_thread))
+        call = call_of_pass(await self._session.ask.pass_of(body["node"], self._session.stopped_thread))
         stands = line_of_stop(self._session.view.stop)
         places = [*([stands] if stands else []), *places_of(body, *self._part_of(body["node"])), *call]
         here = places.index(self._source.spot) if self._source.spot in places else -1

@@ -4,7 +4,7 @@ from typing import Any
 
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
 from agdbg.hub.diagnosis import unrecorded
-from agdbg.hub.empty import no_pass
+from agdbg.hub.empty import no_pass, no_profile
 from agdbg.hub.neighbourhood import MOST, laid_out
 from agdbg.hub.references import Elements
 
@@ -13,41 +13,46 @@ from agdbg.hub.references import Elements
 def timeline(call: Call) -> Body:
     """A page of the runs of a pass."""
     arguments = call.arguments
-    node, _ = call.session.stops.counter(arguments.get("threadId"))
-    wanted = _pass_of(call)
+    start, count, thread = arguments["start"], arguments["count"], arguments.get("threadId")
+    stops, asked, of_node = call.session.stops, arguments.get("pass"), arguments.get("node")
+    if asked is not None and of_node is not None:
+        raise Refused("agdbg/timeline: both pass and node are given; name one of them")
+    (counter, _), passes, moment = stops.counter(thread), stops.passes(thread), stops.moment(thread)
 
     def page(history: Any) -> Body:
+        if of_node is not None:
+            wanted = history.pass_that_ran(of_node, tuple(passes), moment)
+        else:
+            wanted = asked if asked is not None else next(iter(passes), None)
+        if asked is None and wanted is not None and not history.has_pass(wanted):
+            return dict(no_pass(start))
+        near = counter if wanted is None else passes.get(wanted, 0)  # in no pass: behind all that the last one ran
         try:
-            return history.timeline(arguments["start"], arguments["count"], wanted, node)
+            return history.timeline(start, count, wanted, near)
         except ValueError as error:
             raise Refused(f"agdbg/timeline: {error}") from None
 
-    if wanted is not None:
+    if asked is not None:
         return call.session.recorded().ask(call, page)
-    return call.session.recorded().ask_or(call, dict(no_pass(arguments["start"])), page)
+    return call.session.recorded().ask_or(call, dict(no_pass(start)), page)
 
 
 @handles("agdbg/profile")
 def profile(call: Call) -> Body:
     """A pass as a whole: memory, hooks, gradients by layer."""
-    wanted = _pass_of(call)
+    asked = call.arguments.get("pass")
+    stands = next(iter(call.session.stops.passes(call.arguments.get("threadId"))), None)
     start, count, points = (call.arguments[name] for name in ("start", "count", "points"))
 
     def look(history: Any) -> Body:
+        if asked is None and stands is not None and not history.has_pass(stands):
+            return dict(no_profile(start))
         try:
-            return history.profile(start, count, points, wanted)
+            return history.profile(start, count, points, stands if asked is None else asked)
         except ValueError as error:
             raise Refused(f"agdbg/profile: {error}") from None
 
     return call.session.recorded().ask_heavy(call, look)
-
-
-def _pass_of(call: Call) -> int | None:
-    """The pass that is asked for, or else that in which the cursor stands; None: neither."""
-    cursor = call.session.stops.cursor_of(call.arguments.get("threadId"))
-    looked_at = cursor.position.pass_id if cursor is not None and cursor.position is not None else None
-    wanted: int | None = call.arguments.get("pass", looked_at or None)
-    return wanted
 
 
 @handles("agdbg/neighbourhood")

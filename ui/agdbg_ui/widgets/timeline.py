@@ -96,6 +96,7 @@ class TimelinePane(Rows):
         """Take in the body of ``agdbg/timeline``, asked for at `age`."""
         if body["pass"] != self._body.get("pass"):
             self.pages = Pages()
+            self._at = None
             age = 0
             self.set_reactive(Rows.cursor, 0)
         self._body = body
