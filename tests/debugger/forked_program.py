@@ -18,6 +18,8 @@ _LIMIT = 1 << 20  # bytes of a command and its environment
 _ENGINE = "agdbg_engine"
 #: What a program that stops imports of agdbg; each brings others.
 _OF_A_PROGRAM = (
+    f"{_ENGINE}.signatures._generated",
+    "agdbg.cli",
     "agdbg.commands.run",
     "agdbg.launch.terminal",
     "agdbg.launch.program",
@@ -25,6 +27,7 @@ _OF_A_PROGRAM = (
     "agdbg.record",
     "agdbg.agent.agent",
     "agdbg.engines.native",
+    "encodings.ascii",
 )
 
 

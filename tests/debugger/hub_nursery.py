@@ -18,6 +18,19 @@ from pathlib import Path
 from agdbg.hub.starting import HubAddress
 
 _LIMIT = 1 << 20  # bytes of an environment
+#: What hubs import when they are first asked for it.
+_OF_A_HUB = (
+    "agdbg.hub.__main__",
+    "agdbg.hub.handlers",
+    *(
+        f"agdbg.hub.{name}"
+        for name in ("collapsed", "diagnosis", "folded_rows", "growth", "history", "inspection", "paths")
+    ),
+    *(f"agdbg.hub.{name}" for name in ("processes", "recorded_conditions", "recorded_stops", "replay")),
+    *(f"agdbg.explain.{name}" for name in ("explanation", "fates", "stop_finding", "text")),
+    *(f"agdbg.record.{name}" for name in ("children", "ending", "errors", "facts", "lookup")),
+    "numpy.ma",
+)
 #: Leaves no name in ``__main__``, which will be that of programs.
 _SERVE = "exec(__import__('runpy').run_path({path!r})['serve']({number}), globals())"
 
@@ -59,7 +72,8 @@ def serve(number):
     requests = socket.socket(fileno=number)
     programs = _beside("forked_program")
     imported = programs.Imported()
-    import_module("agdbg.hub.__main__")
+    for name in _OF_A_HUB:
+        import_module(name)
     gc.collect()
     gc.freeze()  # what is frozen is not written to by collections, not even by the last one of a process, and stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # whatever becomes of a hub, nobody waits for it here

@@ -22,15 +22,20 @@ _PID = 20  # digits and blanks
 #: What runs of it import.
 _OF_THE_TOOL = (
     *(f"agdbg.commands.{name}" for name in ("batch", "diff", "explain", "export", "lint", "open", "report", "trace")),
+    "agdbg.commands.destination",
+    "agdbg.commands.opening",
     "agdbg.commands.traceexport",
     "agdbg.commands.tracequery",
     "agdbg.compare.parting",
     "agdbg.diagnose",
-    "agdbg.explain.explanation",
-    "agdbg.graph",
+    *(f"agdbg.explain.{name}" for name in ("choice", "explanation", "text")),
+    *(f"agdbg.graph.{name}" for name in ("by_module", "collapse", "from_trace", "lanes", "layout")),
+    "agdbg.hub.starting",
     "agdbg.launch.subrun",
+    "agdbg.protocol.client",
     "agdbg.record.info",
     "agdbg.render",
+    "numpy.ma",
 )
 #: Leaves no name in ``__main__``, which will be that of programs.
 _SERVE = "exec(__import__('runpy').run_path({path!r})['serve']({number}), globals())"
