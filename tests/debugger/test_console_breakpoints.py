@@ -1,5 +1,7 @@
 """Breakpoints of the console on a real program."""
 
+import re
+
 import pytest
 from agdbg_tests_console_stage import SMALL
 
@@ -121,10 +123,17 @@ def test_a_command_of_a_breakpoint_that_fails_is_told_and_ends_the_list(console_
 def test_delete_disable_and_enable(console_stage):
     console = console_stage.console(SMALL)
     console.do("break mul", "break exp", "break script.py:7")
-    assert "2  exp  off" in console.do("disable 2").splitlines()
-    console.do("delete 3")
+    assert console.do("disable 2") == "2  exp  off"
+    assert re.fullmatch(r"deleted  3  .*script.py:7", console.do("delete 3 3"))
+    assert labels(console)[2:] == ["mul", "exp"]
     assert [line.split(":")[0] for line in stops(console)] == ["breakpoint 1"] * 2
+    assert console.do("enable 2") == "2  exp"
     assert "  off" not in console.do("enable")
+    gone = console.execute("delete 1")
+    assert [each["what"] for each in gone.value["deleted"]] == ["mul"]
+    assert [each["what"] for each in gone.value["breakpoints"]] == labels(console)
+    told = [line.split("  ")[::2] for line in console.do("delete").splitlines()]
+    assert told == [["deleted", "errors: backward-twice"], ["deleted", "errors: inplace-modified"], ["deleted", "exp"]]
     assert console.do("delete") == "no breakpoints"
     with pytest.raises(CommandError, match=r"^there is no breakpoint 9, nor any other; break sets one$"):
         console.do("delete 9")
@@ -229,7 +238,8 @@ def test_one_that_was_off_keeps_its_number(console_stage):
     console = console_stage.console(SMALL)
     console.do("break mul", "break exp", "disable 1", "break sum")
     assert "1  mul  off" in console.do("info breakpoints").splitlines()
-    assert console.do("enable 1").splitlines()[2:] == ["1  mul", "2  exp", "3  sum"]
+    assert console.do("enable 1") == "1  mul"
+    assert console.do("info breakpoints").splitlines()[2:] == ["1  mul", "2  exp", "3  sum"]
     console.do("condition 1 x is not None")
     assert [line.split(":")[0] for line in stops(console)][:3] == ["breakpoint 1", "breakpoint 2", "breakpoint 3"]
 
@@ -256,6 +266,15 @@ def test_a_watch_on_no_tensor_is_refused_and_a_name_says_what_it_waits_for(conso
             console.do(f"watch {expression}")
     told = console.do("watch nosuch.weight")
     assert "parameters and buffers called nosuch.weight" in told and "it waits" in told
+
+
+def test_a_watch_in_a_program_that_has_ended_says_that_only_another_run_can_hit_it(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("run")
+    told = console.do("watch w")
+    assert told.endswith("(by name, as the program has ended: nothing is written to before restart runs it anew)")
+    console.do("back")  # in the recording, where a frame is looked at
+    assert "before restart runs it anew" in console.do("watch x")
 
 
 def test_what_is_written_to_is_called_as_it_was_asked_for(console_stage):

@@ -187,7 +187,7 @@ def test_evaluate_shows_results_and_errors_and_remembers(shown):
 def test_evaluate_needs_a_stop(shown):
     async def script(screen):
         await screen.press("colon", *"loss", "enter")
-        assert "must be stopped" in screen.text
+        assert "the program runs; z stops it at its next node, where it can be evaluated" in screen.text
         assert screen.hub.asked("evaluate") == []
 
     drive(shown, script)

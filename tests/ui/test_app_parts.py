@@ -159,6 +159,9 @@ END = Stop(1, "step", "the pass is over", frames=AT_END)
 PAST_END = Stop(1, "step", "in the recording: its end, after pass 2", frames=AT_END)
 
 
+WROTE = "version-bump: mul_ wrote to w"
+AT_WRITE = Stop(3, "data breakpoint", WROTE, frames=(Frame(1, "step", "/w/optim.py", 7, False, True),))
+IN_MODULE = Stop(1, "data breakpoint", WROTE, frames=(Frame(1, "<module>", "/w/net.py", 12, False, True),))
 AT_SQRT = "before SqrtBackward0, node 3 of 1,004 of backward"
 RECORDED = "in the recording: Mul, node 2 of 9 of backward, pass 1"
 BUILT = "forward, line 8 built MulBackward0"
@@ -188,7 +191,10 @@ def words(view, now=0.0, width=100):
         (View("ended", ("t.py",), signal="SIGSEGV"), "t.py  ✗ ended by SIGSEGV"),
         (View("trace", ("t.py",)), "t.py  □ recording"),
         (View("lost", ("t.py",)), "t.py  ✗ the connection to the hub is gone"),
-        (View("stopped", ("t.py",), stop=LIVE, stopped=(1, 2)), "t.py  ■ stopped before MulBackward0  3 of 12  thread 1 of 2 stopped (t)"),
+        (View("stopped", ("t.py",), stop=LIVE, stopped=(1, 2)), "t.py  ■ stopped before MulBackward0  3 of 12  thread 1, one of 2 stopped (t)"),
+        (View("stopped", ("t.py",), stop=AT_WRITE), "t.py  ■ stopped in step, optim.py:7"),
+        (View("stopped", ("t.py",), stop=AT_WRITE, stopped=(1, 3)), "t.py  ■ stopped in step, optim.py:7  thread 3, one of 2 stopped (t)"),
+        (View("stopped", ("t.py",), stop=IN_MODULE), "t.py  ■ stopped at net.py:12"),
     ],
 )  # fmt: skip
 def test_the_title_says_how_it_is(view, expected):
@@ -213,6 +219,8 @@ def test_the_time_without_an_event_is_said_only_when_it_is_long():
     assert "no event" not in words(view, now=11.9)
     assert "no event for 3 s" in words(view, now=13.5)
     assert "no event for 3 s" in emptiness(view, 13.5)
+    reads = view._replace(hub_works=True)
+    assert "no event" not in words(reads, now=13.5) + emptiness(reads, 13.5)
 
 
 @pytest.mark.parametrize("life", ["starting", "waiting", "running", "stopped", "ended", "trace", "lost"])

@@ -254,7 +254,7 @@ def test_a_hub_that_is_gone_is_named_by_every_key(shown):
             assert notes(screen) == [GONE]
             screen.app.clear_notifications()
         await screen.press("colon", "x", "enter")
-        assert prompt(screen).answered == GONE
+        assert prompt(screen).answered == f"x  →  {GONE}"
 
     drive(shown, script)
 

@@ -174,6 +174,37 @@ def test_the_words_of_a_key_do_what_the_key_does(shown):
     drive(shown, script)
 
 
+def test_a_line_that_has_no_value_stays_in_the_console_pane_with_the_reason(shown):
+    async def script(screen):
+        transcript = screen.app.panes.transcript
+        await say(screen, "1+1")
+        why = "the program runs; z stops it at its next node, where it can be evaluated"
+        assert prompt(screen).answered == f"1+1  →  {why}"
+        assert transcript.lines == [": 1+1", why]
+        screen.hub.send("stopped", reason="pause", threadId=2, description="before MulBackward0", text="")
+        await screen.until(lambda: screen.app.session.view.stop is not None)
+        screen.hub.end()
+        await screen.until(lambda: screen.app.session.view.life == "ended")
+        await say(screen, "2+2")
+        assert transcript.lines[2:] == [": 2+2", "no program runs any more in which it could be evaluated"]
+
+    drive(shown, script)
+
+
+def test_what_a_key_says_is_the_answer_to_its_words_once(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "colours light")
+        assert prompt(screen).answered == "colours: light"
+        assert screen.app.panes.transcript.lines == [": colours light", "colours: light"]
+        assert not [*screen.app._notifications]
+        assert screen.text.count("colours: light") == 1
+        await screen.press("escape", "T")
+        assert [note.message for note in screen.app._notifications] == ["colours: high contrast"]
+
+    drive(shown, script)
+
+
 def test_the_line_stays_for_the_next_command_of_a_key(shown):
     async def script(screen):
         await screen.stop(9)
@@ -273,6 +304,54 @@ def test_errors_to_stop_at_are_the_same_too(shown):
         await say(screen, "info breakpoints")
         assert "leaf-inplace" in prompt(screen).answered
         assert "inplace-modified" not in prompt(screen).answered
+
+    drive(shown, script)
+
+
+def test_what_a_key_has_let_go_on_stands_for_the_console_no_more(shown):
+    async def script(screen):
+        def goes_on(threadId):  # the one that has asked is told by the answer alone
+            hub.state, hub.counter = "running", None
+            return {"allThreadsContinued": False}
+
+        def frames(threadId, levels=0):
+            if hub.counter is None:
+                raise RequestFailed("stackTrace: thread 1 has not stopped")
+            return told(threadId, levels)
+
+        hub = screen.hub
+        told, hub.do_stackTrace, hub.do_continue = hub.do_stackTrace, frames, goes_on
+        hub.do_dataBreakpointInfo = lambda name, **_: {"dataId": f"name:{name}", "description": f"those called {name}"}
+        hub.do_setDataBreakpoints = lambda breakpoints: {
+            "breakpoints": [{**each, "id": 1, "verified": True} for each in breakpoints]
+        }
+        await screen.stop(6)
+        await say(screen, "info threads")
+        await screen.press("escape", "c")
+        await screen.until(lambda: screen.app.session.view.life == "running")
+        await say(screen, "info threads")
+        assert "running" in prompt(screen).answered
+        await say(screen, "watch w")
+        assert prompt(screen).answered.startswith("1  writes to those called w (by name, as the program does not stand")
+        assert "frameId" not in hub.asked("dataBreakpointInfo")[-1]
+
+    drive(shown, script)
+
+
+def test_a_thread_that_goes_on_while_a_command_asks_for_its_frames_stands_no_more(shown):
+    async def script(screen):
+        def frames(threadId, levels=0):
+            if not screen.app.commander.is_busy:
+                return told(threadId, levels)
+            hub.send("continued", threadId=1)
+            raise RequestFailed("stackTrace: thread 1 has not stopped")
+
+        hub = screen.hub
+        told, hub.do_stackTrace = hub.do_stackTrace, frames
+        hub.do_dataBreakpointInfo = lambda name, **_: {"dataId": None, "description": f"{name} cannot be watched"}
+        await screen.stop(6)
+        await say(screen, "watch w")
+        assert hub.asked("dataBreakpointInfo") == [{"name": "w"}]
 
     drive(shown, script)
 

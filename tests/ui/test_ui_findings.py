@@ -251,6 +251,40 @@ def test_a_note_that_has_no_room_behind_the_line_stands_below(width):
     drive_pane(Host(FindingsPane()), script, size=(width, 24))
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_that_did_the_same_are_told_apart_by_what_is_said_of_them(width):
+    code = "hidden = torch.sigmoid(self.intermediate_feed_forward_projection(hidden)) * scale + offset"
+    layers = [
+        evidence("layer", 11, code, f"`transformer_encoder_stack.{at}.intermediate_projection.weight`: 1e-{at}")
+        for at in (3, 12, 24)
+    ]
+
+    async def script(app, pilot):
+        app.pane.show([finding(evidence=[*layers, evidence("needed", 30, "loss.backward()")])])
+        doors = [line for line in seen(app.pane) if line.endswith(" →")]
+        assert len({*doors}) == len(doors) == 4
+        for at, door in zip((3, 12, 24), doors, strict=False):
+            assert f".{at}." in door and f": 1e-{at} →" in door
+        below = [line.strip() for line in seen(app.pane) if line.strip().startswith("hidden = ")]
+        assert len(below) == (width < 110)
+        app.pane.walk(1)
+        assert code in app.pane.row_text(app.pane.cursor)
+        assert all(cells(line) <= width for line in seen(app.pane))
+
+    drive_pane(Host(FindingsPane()), script, (width, 24))
+
+
+def test_a_long_word_of_a_note_leaves_no_empty_line():
+    async def script(app, pilot):
+        note = "`transformer_encoder_stack.3.intermediate_feed_forward_projection.weight`: 1e-3"
+        app.pane.show([finding(evidence=[evidence("layer", 11, "hidden = self.layers(hidden)", note)])])
+        lines = seen(app.pane)
+        last = next(at for at, line in enumerate(lines) if "fix: " in line)
+        assert all(line.strip() for line in lines[:last])
+
+    drive_pane(Host(FindingsPane()), script, (60, 24))
+
+
 def test_in_a_wide_pane_each_line_of_code_is_one_line():
     async def script(app, pilot):
         app.pane.show([finding(evidence=[evidence("first call", 9, "a.backward()", NOTE)] * 4)])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from agdbg.render.clean import ELLIPSIS
 from agdbg_ui.text import (
+    apart,
     cells,
     crop,
     expand,
@@ -47,6 +48,31 @@ def test_the_last_parts_of_a_name_stay_and_its_beginning():
     assert shorten_name(name, 18) == "enc….q_proj.weight"
     assert shorten_name(name, 12) == "enco….weight"
     assert shorten_name("activation_checkpoint", 10) == "acti…point"
+
+
+def test_a_number_in_a_name_stays_where_there_is_room():
+    name = "transformer_stack.3.feed_forward_projection.weight"
+    assert shorten_name(name, 40) == "transformer_st….3.feed_forward_p….weight"
+    assert shorten_name(name, 30) == "transformer_stack.3.fe….weight"
+    assert shorten_name(name, 16) == "tra….3.fee….wei…"
+
+
+def test_texts_that_would_look_alike_show_what_tells_them_apart():
+    names = [f"`encoder.layers.{at}.feed_forward.weight` is frozen" for at in (0, 1, 1, 12)]
+    assert apart(names, 60) == names
+    for width in (12, 20, 40):
+        made = apart(names, width)
+        assert all(cells(each) <= width for each in made)
+        assert len({*made}) == 3 and made[1] == made[2]
+    longer = [f"the same words before {letter}, and behind" for letter in "ab"]
+    assert apart(longer, 20) == ["the sa…a, and behind", "the sa…b, and behind"]
+
+
+@given(st.lists(st.text(alphabet="ab1 .漢"), max_size=6), WIDTHS)
+def test_what_is_told_apart_fits_and_is_cut_no_more_than_it_must(texts, width):
+    made = apart(texts, width)
+    assert [cells(each) <= width for each in made] == [True] * len(texts)
+    assert all(each == text for each, text in zip(made, texts, strict=True) if cells(text) <= width)
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(0, 100))

@@ -20,7 +20,7 @@ def test_a_stop_of_another_thread_leaves_the_one_that_is_looked_at(shown):
         stop_of(screen, 2)
         await screen.until(lambda: session.view.stopped == (1, 2))
         await screen.until(lambda: "thread 2 stopped: before MeanBackward0" in screen.text)
-        assert session.thread == 1 and "thread 1 of 2 stopped (t)" in screen.title
+        assert session.thread == 1 and "thread 1, one of 2 stopped (t)" in screen.title
         await screen.press("n")
         await screen.until(lambda: screen.hub.asked("next"))
         assert screen.hub.asked("next") == [{"threadId": 1}]
@@ -146,3 +146,20 @@ def test_of_the_stops_that_are_told_to_a_client_that_joins_the_last_is_looked_at
     assert looking.takes(1, False, False) and looking.takes(3, True, False) and looking.thread == 3
     looking.has_begun = True
     assert not looking.takes(2, True, False) and looking.thread == 3
+
+
+def test_a_stop_that_is_asked_for_where_one_thread_stands_is_for_the_others(shown):
+    async def script(screen):
+        hub = screen.hub
+        hub.do_pause = lambda threadId: {}
+        await screen.stop(6)
+        await screen.press("z")
+        await screen.until(lambda: "the program stands already; n runs the next node, c lets it go on" in screen.text)
+        assert not hub.asked("pause")
+        told = hub.do_status()
+        hub.do_status = lambda: {**told, "threads": [*told["threads"], {"id": 2, "name": "loader", "stopped": False}]}
+        await screen.press("z")
+        await screen.until(lambda: "z has asked 1 other thread for a stop at the next node of autograd" in screen.text)
+        assert hub.asked("pause") == [{"threadId": 2}]
+
+    drive(shown, script)

@@ -16,10 +16,11 @@ class Moving:
 
     Args:
         say: called with the number of a thread that goes on for longer than most steps.
+        begun: called with the number of a thread that goes on since it was asked to: no event tells that to who has asked.
     """
 
-    def __init__(self, say: Callable[[int], object]) -> None:
-        self._say = say
+    def __init__(self, say: Callable[[int], object], begun: Callable[[int], object] = lambda thread: None) -> None:
+        self._say, self._begun = say, begun
         self._asked: dict[object, int] = {}
         self._going: dict[int, asyncio.TimerHandle] = {}
 
@@ -38,6 +39,7 @@ class Moving:
             self._asked.pop(mine, None)
             raise
         if self._asked.pop(mine, None) is not None:
+            self._begun(thread)
             self.goes(thread)
 
     def goes(self, thread: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -15,6 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
+from agdbg.counted import counted
 from agdbg_ui.control import words_of
 from agdbg_ui.copying import is_in_tmux, to_tmux
 from agdbg_ui.losing import GONE
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from agdbg_ui.session import Session
     from agdbg_ui.stopping import Stopping
 
+#: Said to whoever wants to stop what stands.
+STANDS = "the program stands already; n runs the next node, c lets it go on"
 #: Said to whoever wants to type into a program that the hub has not started.
 OWN_TERMINAL = "the program has its own terminal: type there"
 
@@ -78,6 +82,7 @@ class PaneApp(App[TuiResult]):
     _findings: Findings | None
     _stopping: Stopping | None
     _folding: Folding | None
+    _heard: tuple[asyncio.Task[Any] | None, list[tuple[str, Any]]] | None = None
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Paint, and leave the terminal's cursor on the row that the keys act on.
@@ -121,8 +126,21 @@ class PaneApp(App[TuiResult]):
             self.say(f"copied, as far as tmux takes it (set -s set-clipboard on): {text}")
 
     def say(self, text: str, severity: Any = "information") -> None:
-        """A short note that goes away by itself."""
+        """A short note that goes away by itself, unless whoever does this here wants to hear it."""
+        if self._heard is not None and self._heard[0] is asyncio.current_task():
+            self._heard[1].append((text, severity))
+            return
         self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
+
+    @contextmanager
+    def heard(self) -> Iterator[list[tuple[str, Any]]]:
+        """What is said here and now, with its severity, is no note."""
+        said: list[tuple[str, Any]] = []
+        self._heard = asyncio.current_task(), said
+        try:
+            yield said
+        finally:
+            self._heard = None
 
     def on_notify(self, event: Notify) -> None:
         """One more note is about to show: of those that do, the last that says something else stays."""
@@ -166,10 +184,21 @@ class PaneApp(App[TuiResult]):
             self.say(GONE, "error")
         elif not view.alive:
             self.say("no program runs here")
+        elif view.stop is not None:
+            self._try(self._pause_others(self.session))
         else:
             if view.pausing:
                 self.say("asked to stop once more; it goes on to its next node of autograd")
             self._try(self.session.pause())
+
+    async def _pause_others(self, session: Session) -> None:
+        """The thread that is looked at stands: stop those that run."""
+        running = [each["id"] for each in (await session.ask.status())["threads"] if not each["stopped"]]
+        if not running:
+            self.say(STANDS)
+            return
+        await session.pause(running[0])
+        self.say(f"z has asked {counted(len(running), 'other thread')} for a stop at the next node of autograd")
 
     def action_to_counter(self) -> None:
         """Go where the program stands, while it runs to its newest nodes; without a program, to the place in the recording that is

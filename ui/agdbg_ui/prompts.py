@@ -14,6 +14,7 @@ from agdbg_ui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+    from agdbg_ui.session import Session
 
 LABELS = {"find": "/", "console": ":", "break": "break on:", "set": "set"}
 HINTS = {
@@ -28,7 +29,16 @@ _END = 1 << 40
 _ASKS = re.compile(r"prompt\('(\w+)'\)")
 #: What gives the keys to another pane; what opens a page or a list has them above the line, until that is closed.
 _LEADS = ("pane(", "turn_graph", "app.focus_next", "type_in")
-_NO_STOP = "the program must be stopped for that"
+#: By what the program is, why a line of Python has no value; "": also where one thread runs and others stand.
+_NO_VALUE = {
+    "": "this thread runs; t turns to one that stands, where it can be evaluated",
+    "running": "the program runs; z stops it at its next node, where it can be evaluated",
+    "stopped": "it is not known yet where the program stands; enter it again",
+    "ended": "no program runs any more in which it could be evaluated",
+    "trace": "this is a recording: no program runs in which it could be evaluated",
+    "lost": GONE,
+}
+_NOT_BEGUN = "the program has not started yet; enter it again when it has"
 
 
 class Prompts:
@@ -127,10 +137,9 @@ class Prompts:
         elif kind == "bad":
             raise InputError(what)
         elif kind == "key":
-            self._app.panes.transcript.add(text, "")
             await self._key(text, what, number)
         elif self._app.commander is None:
-            self._widget.answer(_NO_STOP)
+            raise InputError(_NOT_BEGUN)
         else:
             self._widget.answer(f"{text} … (Esc leaves it)")
             said, ends = await self._app.commander.execute(what)
@@ -140,17 +149,24 @@ class Prompts:
 
     async def _key(self, text: str, action: str, number: int) -> None:
         """Do what a key does. The line stays, unless the keys are to be for another place and nothing more was typed by then:
-        the rest of what was meant for the line would be keys.
+        the rest of what was meant for the line would be keys. What it says at once is the answer to the line.
         """
-        widget = self._widget
+        widget, transcript = self._widget, self._app.panes.transcript
         if (asked := _ASKS.match(action)) is not None:
+            transcript.add(text, "")
             self.open(asked[1], widget.line.value if await widget.goes_on(number) else "")
             return
         if action.startswith(_LEADS) and not await widget.goes_on(number):
             widget.close()
         elif widget.asks_for("console"):
             widget.answer(f"{text}: {told_of(action)}")
-        await self._app.run_action(action)
+        with self._app.heard() as said:
+            await self._app.run_action(action)
+        answer, is_bad = "\n".join(words for words, _ in said), any(how == "error" for _, how in said)
+        if said:
+            self.tell(answer, text, is_bad)
+        else:
+            transcript.add(text, "")
         widget.take_keys()
 
     def tell(self, said: str, line: str, bad: bool = False) -> None:
@@ -172,8 +188,7 @@ class Prompts:
     async def _evaluate(self, text: str) -> None:
         session = self._app.session
         if session is None or session.frame is None:
-            self._widget.answer(_NO_STOP if session is None or session.connected else GONE)
-            return
+            raise InputError(_no_value(session))
         if session.evaluations.is_any:
             raise InputError(f"not asked for, as one expression runs at a time: {session.evaluations.words()}")
         self._widget.answer(EVALUATING)
@@ -199,6 +214,14 @@ class Prompts:
             return
         body = await session.set_gradient(self._gradient, text)
         self._app.say(f"{self._gradient} is now {body['value']}")
+
+
+def _no_value(session: "Session | None") -> str:
+    """Why nothing can be evaluated, as no thread that stands is looked at."""
+    if session is None:
+        return _NOT_BEGUN
+    life = session.view.life if session.connected else "lost"
+    return _NO_VALUE.get("" if life == "running" and session.view.stopped else life, _NOT_BEGUN)
 
 
 def _beside(lanes: Lanes, backwards: bool) -> int:

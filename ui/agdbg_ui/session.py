@@ -86,23 +86,21 @@ class Session:
         self._backend, self._post, self.clock = backend, post, clock
         self.view = View(idle_from=clock())
         self.ask = Queries(backend)
-        self.breakpoints = Breakpoints(backend)
-        self.filters = Filters(backend)
+        self.breakpoints, self.filters = Breakpoints(backend), Filters(backend)
         self.works = Works()
         self.control = Control(backend, lambda hands: self._set(hands=hands))
         self.evaluations = Evaluations(lambda runs: self._set(evaluating=runs), lambda: post(Changed()), clock)
-        self._ready = asyncio.Event()
-        self._ended = asyncio.Event()
+        self._ready, self._ended = asyncio.Event(), asyncio.Event()
         self._stops: dict[int, Stop] = {}
         self._stands: dict[int, str] = {}  # where the program itself stopped, whatever is looked at since
         self._looking = Looking()
         self._output = OutputGate(lambda text: post(Printed(text)))
-        self._moving, self._pausing = Moving(self._say_running), Pausing(self._say_pausing)
+        self._moving = Moving(self._say_running, lambda thread: self.listener("continued", {"threadId": thread}))
+        self._pausing = Pausing(self._say_pausing)
         self._tasks: set[asyncio.Task[None]] = set()
         self._parting = False
-        self._command = ""
+        self._command, self._serial = "", 0
         self._notes: list[str] | None = None
-        self._serial = 0
         self.hits: dict[int, int] = {}
         self.listener: Callable[[str, Body], object] = lambda event, body: None
         self.breakpoints.on_change = lambda reason, body: self.listener(
@@ -247,11 +245,13 @@ class Session:
 
     def _progressed(self, take: Callable[[Body], None], body: Body) -> None:
         take(body)
+        self.view = self.view._replace(idle_from=self.clock())  # nobody has looked for records meanwhile
+        self._set(hub_works=self.works.newest is not None)
         self._post(Progressed())
 
-    async def pause(self) -> None:
-        """Stop at the next node; when none comes soon, the view says that it is waited for."""
-        await self._pausing.ask(self._backend.request("pause", threadId=self.thread))
+    async def pause(self, thread: int = 0) -> None:
+        """Stop at the next node, also when it is not of this thread; when none comes soon, the view says that it is waited for."""
+        await self._pausing.ask(self._backend.request("pause", threadId=thread or self.thread))
 
     async def type_in(self, text: str) -> None:
         """Type into the program, which by then waits for input no more."""

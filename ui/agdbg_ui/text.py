@@ -4,7 +4,7 @@ Cells are counted as Textual counts them (wide characters take two, combining on
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, chop_cells
 
@@ -104,7 +104,61 @@ def shorten_name(text: str, width: int) -> str:
     if not tail:
         tail = shorten_start(line, max(width * 2 // 3, 1))[1:]
     head = crop(line, width - 1 - cells(tail))
-    return head + ELLIPSIS + tail if width > 0 else ""
+    cut = head + ELLIPSIS + tail if width > 0 else ""
+    return _with_numbers(line, width, cut)
+
+
+def _with_numbers(line: str, width: int, cut: str) -> str:
+    """A dotted name of which `cut` has lost a number, with each long part cut instead: numbers tell layers apart."""
+    parts = line.split(".")
+    if all(part in cut.split(".") for part in parts if part.isdecimal()):
+        return cut
+    share = fair_share(map(cells, parts), width - len(parts) + 1)
+    return ".".join(shorten(part, share) for part in parts) if share > _LEAST_HEAD else cut
+
+
+def apart(texts: Sequence[str], width: int) -> list[str]:
+    """As `shorten`, for texts below one another: of those that would look alike, what tells them apart is kept."""
+    lines = [safe(text) for text in texts]
+    shown = [shorten(line, width) for line in lines]
+    return _apart(lines, shown, width)
+
+
+def _apart(lines: list[str], shown: list[str], width: int) -> list[str]:
+    found = list(shown)
+    for alike in {each for each in shown if shown.count(each) > 1}:
+        places = [at for at, each in enumerate(shown) if each == alike]
+        group = list(dict.fromkeys(lines[at] for at in places))
+        if len(group) < 2:
+            continue
+        begin = _alike(group)
+        end = _alike([each[begin:][::-1] for each in group])
+        cut = [_around(lines[at], begin, len(lines[at]) - end, width) for at in places]
+        if 1 < len(set(cut)) < len(group):  # some of them differ elsewhere
+            cut = _apart([lines[at] for at in places], cut, width)
+        for at, each in zip(places, cut, strict=True):
+            found[at] = each
+    return found
+
+
+def _alike(lines: list[str]) -> int:
+    """How many characters all begin with."""
+    pairs = zip(min(lines), max(lines), strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(map(len, lines)))
+
+
+def _around(line: str, begin: int, end: int, width: int) -> str:
+    """A line that is too long, cut so that its characters from `begin` to `end` are seen, and as much as there is room for of its
+    end, then of its beginning.
+    """
+    rest = line[begin:]
+    if cells(rest) + 1 <= width:
+        return crop(line, width - 1 - cells(rest)) + ELLIPSIS + rest
+    room = max(width - 2, 0)
+    middle = shorten(line[begin:end], max(room * 2 // 3, 1))
+    last = shorten_start(line[end:], (room - cells(middle)) * 2 // 3)
+    first = crop(line, room + 1 - cells(middle) - cells(last))
+    return shorten(first + ELLIPSIS + middle + last, width)
 
 
 def pad_name(text: str, width: int) -> str:

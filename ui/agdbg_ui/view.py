@@ -18,13 +18,14 @@ _PASS = re.compile(r"\bpass \d+")
 
 
 class Frame(NamedTuple):
-    """A frame of a stopped thread; `is_label` is the place where the node was created."""
+    """A frame of a stopped thread; `is_label` is the place where the node was created, `is_function` a function of the program."""
 
     id: int
     name: str
     file: str
     line: int
     is_label: bool
+    is_function: bool = False
 
 
 class Stop(NamedTuple):
@@ -90,6 +91,11 @@ class Stop(NamedTuple):
         return self.frames[0] if self.frames[0].file else None
 
     @property
+    def function(self) -> Frame | None:
+        """The function of the program in which it stands, where that is at no node; a module's own code is one too."""
+        return self.frames[0] if self.frames and self.frames[0].is_function else None
+
+    @property
     def is_built(self) -> bool:
         """Whether forward code has just built that node."""
         return self.position == JUST_BUILT
@@ -101,7 +107,7 @@ class Stop(NamedTuple):
 
     @property
     def _head(self) -> tuple[str, str]:
-        if not self.frames:
+        if not self.frames or self.frames[0].is_function:
             return "", ""
         if self.frames[0].is_label:  # it stands at the end of a pass, and the label says so
             return "", self.frames[0].name
@@ -119,6 +125,7 @@ class View(NamedTuple):
     `rank`: which process of a parallel program it is, such as "rank 1 of 4".
     `runs`: the node that runs while it calls functions of the program, as the hub knows when it is asked.
     `hands`: whether another client moves the program. `evaluating`: an expression is evaluated for longer than most.
+    `hub_works`: the hub works at something for longer than most, and looks for no new records meanwhile.
     """
 
     life: Life = "starting"
@@ -140,6 +147,7 @@ class View(NamedTuple):
     runs: str = ""
     hands: Hands = ""
     evaluating: bool = False
+    hub_works: bool = False
     troubles: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -197,5 +205,5 @@ def troubles_of(body: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 def frame_of(frame: dict[str, Any]) -> Frame:
     """A frame out of a protocol message."""
     path = (frame.get("source") or {}).get("path") or ""
-    is_label = frame.get("presentationHint") == "label"
-    return Frame(frame["id"], frame["name"], path, frame.get("line") or 0, is_label)
+    hint = frame.get("presentationHint")
+    return Frame(frame["id"], frame["name"], path, frame.get("line") or 0, hint == "label", hint == "normal")

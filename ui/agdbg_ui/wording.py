@@ -50,7 +50,7 @@ def _beside_name(view: View, now: float, *, whole: bool) -> Pieces:
     if view.trouble:
         pieces += [(_GAP, ""), (f"! {view.trouble}", ALERT)]
     if len(view.stopped) > 1 and view.stop is not None:
-        pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
+        pieces += [(_GAP, ""), (f"thread {view.stop.thread}, one of {len(view.stopped)} stopped (t)", ASIDE)]
     elif view.stopped and view.stop is None:
         pieces += [(_GAP, ""), (f"{counted(len(view.stopped), 'other thread')} stopped (t)", ASIDE)]
     if view.evaluating:
@@ -80,8 +80,8 @@ def state(view: View, now: float, *, whole: bool = False) -> Pieces:
 
 
 def quiet_for(view: View, now: float) -> int:
-    """Whole seconds without a record, while the program runs."""
-    return max(0, int(now - view.idle_from)) if view.life == "running" else 0
+    """Whole seconds without a record, while the program runs and the hub looks for some."""
+    return max(0, int(now - view.idle_from)) if view.life == "running" and not view.hub_works else 0
 
 
 def banner(view: View) -> tuple[str, str, str] | None:
@@ -214,13 +214,24 @@ def _standing(stop: Stop, whole: bool) -> Piece:
 
 
 def _where(stop: Stop) -> str:
-    """At which node: it runs next, a part of it does, it was built, or something has happened with it."""
+    """At which node: it runs next, a part of it does, it was built, or something has happened with it; else in which function."""
     if not stop.node:
-        return ""
+        return _in_function(stop)
     node = shorten(stop.node, 40)
     if stop.is_built:
         return f" after {node} was built"
     return f" {'in' if stop.phase else 'before' if stop.runs_next else 'at'} {node}"
+
+
+def _in_function(stop: Stop) -> str:
+    """`` in step, train.py:12``; the code of a module itself is named by its line alone."""
+    function = stop.function
+    if function is None:
+        return ""
+    line = f"{function.file.rsplit('/', 1)[-1]}:{function.line}" if function.file and function.line else ""
+    if function.name == "<module>":
+        return f" at {safe(line)}" if line else ""
+    return f" in {shorten(', '.join(filter(None, (function.name, line))), 60)}"
 
 
 def _position(stop: Stop) -> str:

@@ -1,6 +1,7 @@
 """Breakpoints of all sorts."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agdbg.breakpoints import EVENTS, event_kind
@@ -8,13 +9,17 @@ from agdbg.console.breakpoints import Stop
 from agdbg.console.places import file_and_line, short
 from agdbg.console.table import CommandError, Reply, command, find, nearest, number
 from agdbg.filters import KNOWN
+from agdbg.protocol.errors import RequestFailed
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
 
 _GROUP = "Breakpoints"
-#: Said of a name that is watched while nothing stands where it could be evaluated.
-_WAITS = " (by name, as the program does not stand: it waits for a model that has them, and not for a variable)"
+#: What a watch by a name waits for, where nothing is called so: as a thread stands where it was evaluated, as none does, and as
+#: the program is over.
+_NO_TENSOR = " (no tensor here now: it waits for a model that has them)"
+_RUNS = " (by name, as the program does not stand: it waits for a model that has them, and not for a variable)"
+_ENDED = " (by name, as the program has ended: nothing is written to before restart runs it anew)"
 _WHEN = ("forward", "backward", "both")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1|\\).)*)\1""")
 _ESCAPED = re.compile(r"""\\(["'\\])""")
@@ -85,21 +90,34 @@ def watch(console: "Console", rest: str) -> Reply:
     if not rest:
         raise CommandError("watch what? write watch NAME, a parameter or an expression for a tensor")
     arguments: dict[str, Any] = {"name": rest}
-    if console.state.stops:
-        arguments["frameId"] = console.frames()[console.frame]["id"]
+    if (frame := _frame(console)) is not None:
+        arguments["frameId"] = frame
     found = console.ask("dataBreakpointInfo", **arguments)
     data, text = str(found.get("dataId") or ""), str(found.get("description") or "")
     if not data:
         raise CommandError(text or f"{rest} cannot be watched")
     what = text if data.startswith("name:") else rest
-    waits = (
-        ""
-        if what == rest
-        else " (no tensor here now: it waits for a model that has them)"
-        if console.state.stops
-        else _WAITS
-    )
+    waits = "" if what == rest else _waits(console, stands=frame is not None)
     return _told(console.table.add(Stop("watch", data, f"writes to {what}{waits}")))
+
+
+def _frame(console: "Console") -> int | None:
+    """The frame that is looked at; None while no thread stands, also where another way than this console has just let it go on."""
+    if not console.state.stops:
+        return None
+    try:
+        return int(console.frames()[console.frame]["id"])
+    except RequestFailed:
+        console.drain()
+        if console.state.stops:
+            raise
+        return None
+
+
+def _waits(console: "Console", *, stands: bool) -> str:
+    if not console.is_waiting and console.ask("agdbg/status")["state"] == "ended":
+        return _ENDED
+    return _NO_TENSOR if stands else _RUNS
 
 
 @command("catch", arguments="FILTER | EVENT [if CONDITION]", group=_GROUP)
@@ -123,10 +141,11 @@ def catch(console: "Console", rest: str) -> Reply:
 @command("delete", "d", arguments="[NUMBER ...]", group=_GROUP)
 def delete(console: "Console", rest: str) -> Reply:
     """Take breakpoints away; without numbers all, and filters of errors too."""
-    chosen = [console.table.get(number(word, "number of a breakpoint")) for word in rest.split()]
-    for stop in chosen or list(console.table.stops):
+    gone = _chosen(console, rest)
+    for stop in gone:
         console.table.remove(stop)
-    return _list(console)
+    told = _lines(gone, "deleted  ")
+    return Reply(told, {**_list(console).value, "deleted": [stop.as_json() for stop in gone]})
 
 
 @command("disable", "dis", arguments="[NUMBER ...]", group=_GROUP)
@@ -142,12 +161,23 @@ def enable(console: "Console", rest: str) -> Reply:
 
 
 def _switched(console: "Console", rest: str, *, on: bool) -> Reply:
-    chosen = [console.table.get(number(word, "number of a breakpoint")) for word in rest.split()]
-    for stop in chosen or list(console.table.stops):
+    chosen = _chosen(console, rest)
+    for stop in chosen:
         if stop.is_on != on:
             stop.is_on = on
             console.table.send(stop.kind, stop.file)
-    return _list(console)
+    value = _list(console).value  # which hears first what the hub says of them
+    return Reply(_lines(chosen), value)
+
+
+def _chosen(console: "Console", rest: str) -> list[Stop]:
+    """Those with the numbers, each once; without numbers all."""
+    numbers = dict.fromkeys(number(word, "number of a breakpoint") for word in rest.split())
+    return [console.table.get(each) for each in numbers] or list(console.table.stops)
+
+
+def _lines(stops: Sequence[Stop], before: str = "") -> str:
+    return "\n".join(f"{before}{stop.number}  {stop.words}" for stop in stops) or "no breakpoints"
 
 
 def _changed(console: "Console", which: int, option: str, value: str | int) -> Reply:
@@ -193,8 +223,7 @@ def _told(stop: Stop) -> Reply:
 def _list(console: "Console") -> Reply:
     console.settle()
     stops = console.table.stops
-    text = "\n".join(f"{stop.number}  {stop.words}" for stop in stops) or "no breakpoints"
-    return Reply(text, {"breakpoints": [stop.as_json() for stop in stops]})
+    return Reply(_lines(stops), {"breakpoints": [stop.as_json() for stop in stops]})
 
 
 list_all = _list

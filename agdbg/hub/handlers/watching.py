@@ -15,6 +15,7 @@ _NO_ADDRESS = "memory has no addresses here: name a tensor, or storage NUMBER"
 _NO_STORAGE = (
     "has no storage that could be watched: parameters, buffers, saved tensors and other tensors of the program have"
 )
+_NO_RESTART = "it was not started by this hub, so it cannot be started anew here"
 _ON_ITS_WAY = "is a gradient on its way, which has no storage of its own: break on the node that it goes to"
 
 
@@ -31,6 +32,8 @@ def data_breakpoint_info(call: Call) -> Body:
     arguments, name = call.arguments, call.arguments["name"].strip()
     if call.session.state == "trace":
         return _cannot(f"{name}: this is a recording, in which nothing is written to; memory is watched in a program")
+    if call.session.state == "ended" and not call.session.can_restart:
+        return _cannot(f"{name}: the program has ended, and nothing is written to any more; {_NO_RESTART}")
     if arguments.get("asAddress"):
         return _cannot(_NO_ADDRESS)
     if arguments.get("variablesReference"):

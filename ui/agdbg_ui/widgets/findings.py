@@ -1,5 +1,6 @@
 """What went wrong: each finding with the lines that show it, every one of them a door to its place."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from agdbg_ui.copying import plain
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_name, shorten_start, wrap_phrases
+from agdbg_ui.text import Pieces, apart, cells, pad, safe, shorten, shorten_name, shorten_start, width_of, wrap_phrases
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE, TITLE
 from agdbg_ui.widgets.rows import Rows
 
@@ -16,6 +17,9 @@ _INDENT = "   "
 _ROLE_CELLS, _PLACE_CELLS = 14, 28
 #: From so many cells on what goes on with a line stands below what it says, not below its beginning.
 _WIDE = 70
+#: Cells that a name in a note keeps.
+_LEAST_NAME = 12
+_QUOTED = re.compile(r"`([^`]+)`")
 #: In so many cells each line of code is one line, and the fix is seen; a note that is cut there is above the source on Enter.
 _ONE_LINE = 110
 #: In place of the number of a finding: the line is of none.
@@ -185,8 +189,9 @@ def _rows(number: int, finding: Finding, width: int, is_over: bool = False) -> l
     rows += [_Row(number, ((_INDENT, ""), (line, TITLE))) for line in more]
     kind = f"{finding['kind']}, {finding['certainty']}" + _fate(finding, is_over)
     rows += [_Row(number, ((_INDENT, ""), (line, ASIDE))) for line in wrap_phrases(safe(kind), room, room)]
+    told = _told_apart(finding["evidence"], width)
     for at, evidence in enumerate(finding["evidence"]):
-        lines = _evidence(evidence, width)
+        lines = _evidence(told.get(at, evidence), width)
         rows += [_Row(number, tuple(line), at, begins=not which) for which, line in enumerate(lines)]
     fix = wrap_phrases(safe(f"fix: {finding['fix']}"), room, room) if finding.get("fix") else []
     rows += [_Row(number, ((_INDENT, ""), (line, "$text-success"))) for line in fix]
@@ -207,23 +212,73 @@ def _fate(finding: Finding, is_over: bool) -> str:
     return ", caught by the program" if finding.get("caught") else ""
 
 
-def _evidence(evidence: Mapping[str, Any], width: int) -> list[Pieces]:
-    """``saved  train.py:10  the line  (a note)``; a note that has no room there stands below."""
+def _told_apart(evidence: Sequence[Mapping[str, Any]], width: int) -> dict[int, Mapping[str, Any]]:
+    """By its index each line that did the same as others of them, where it has no room beside its note: the note alone tells which
+    it is, and the code stands below the first.
+    """
+    lines: dict[tuple[str, ...], list[int]] = {}
+    for at, each in enumerate(evidence):
+        if (note := _note(each)) and cells(_text(each)) + cells(note) + 4 > _room(each, width):
+            lines.setdefault((each["role"], each["file"], str(each["line"]), _text(each)), []).append(at)
+    told: dict[int, Mapping[str, Any]] = {}
+    for places in lines.values():
+        if len(places) < 2:
+            continue
+        room = _room(evidence[places[0]], width)
+        notes = apart([_with_short_name(_note(evidence[at]), room) for at in places], room)
+        for at, note in zip(places, notes, strict=True):
+            told[at] = {
+                **evidence[at],
+                "text": note,
+                "note": "",
+                "code": _text(evidence[at]) if at == places[0] else "",
+            }
+    return told
+
+
+def _with_short_name(note: str, room: int) -> str:
+    """A note in which the first name has no more cells than the rest leaves it."""
+    found = _QUOTED.search(note)
+    if found is None or (most := room - cells(note) + cells(found[1])) < _LEAST_NAME:
+        return note
+    return note[: found.start(1)] + shorten_name(found[1], most) + note[found.end(1) :]
+
+
+def _text(evidence: Mapping[str, Any]) -> str:
+    return safe(str(evidence["text"]).strip())
+
+
+def _note(evidence: Mapping[str, Any]) -> str:
+    return safe(str(evidence.get("note") or "").replace("\n", "; "))
+
+
+def _head(evidence: Mapping[str, Any], width: int) -> Pieces:
     role = pad(str(evidence["role"]), min(_ROLE_CELLS, max(width // 5, 8)))
     name = str(evidence["file"]).rsplit("/", 1)[-1] or "unknown"
     place = shorten_start(f"{name}:{evidence['line']}", min(_PLACE_CELLS, max(width // 3, 8)))
-    pieces: Pieces = [(_INDENT, ""), (role, LABEL), (" ", ""), (place, ASIDE), ("  ", "")]
-    room = width - sum(cells(text) for text, _ in pieces) - 2
-    text = safe(str(evidence["text"]).strip())
-    note = safe(str(evidence.get("note") or "").replace("\n", "; "))
+    return [(_INDENT, ""), (role, LABEL), (" ", ""), (place, ASIDE), ("  ", "")]
+
+
+def _room(evidence: Mapping[str, Any], width: int) -> int:
+    """Cells for what is said of a line, behind its place."""
+    return width - width_of(_head(evidence, width)) - 2
+
+
+def _evidence(evidence: Mapping[str, Any], width: int) -> list[Pieces]:
+    """``saved  train.py:10  the line  (a note)``; a note that has no room there stands below."""
+    pieces, room = _head(evidence, width), _room(evidence, width)
+    role, text, note = pieces[1][0], _text(evidence), _note(evidence)
     below: list[str] = []
     indent = _INDENT + " " * (cells(role) + 1) if width >= _WIDE else _INDENT * 2
     if note and cells(text) + cells(note) + 4 > room and width < _ONE_LINE and not _is_name(note):
         said = wrap_phrases(f"({note})" if text else note, width - len(indent) if text else room, width - len(indent))
+        said = said[not said[0] :]  # a word that is longer than a line leaves that before it empty
         text, said = (text, said) if text else (said[0], said[1:])
         below = [indent + line for line in said]
     elif note:
         text = f"{text}  ({note})" if text else note
+    elif (code := evidence.get("code")) and width < _ONE_LINE:
+        below = [indent + shorten(code, width - len(indent))]
     shown = shorten_name(text, room) if _is_name(text) else shorten(text, room)
     return [[*pieces, (shown, ""), (" →", FAINT)], *([(line, ASIDE)] for line in below)]
 

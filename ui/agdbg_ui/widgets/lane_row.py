@@ -108,7 +108,7 @@ def _fold(row: Row, next_node: int | None, share: Shares) -> Pieces:
     width = share.ops + 1 + share.module + share.badges
     room = width - len(UNFOLDS) - 1
     count = _count(row)
-    title = shorten(row["op"], max(room - cells(count), min(room, share.ops)))
+    title = shorten_name(row["op"], max(room - cells(count), min(room, share.ops)))
     style = NOTICE if next_node is not None else TITLE
     pieces: Pieces = [(UNFOLDS, FAINT), (title, style)]
     if cells(title) + cells(count) <= room:
