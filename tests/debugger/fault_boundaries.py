@@ -16,6 +16,8 @@ The modes:
 import builtins
 import contextlib
 import errno
+import gc
+import importlib.util
 import io
 import json
 import os
@@ -34,6 +36,17 @@ from agdbg import cli
 from agdbg.record import Facts, Trace
 
 PATIENCE_S = 100
+
+
+def _beside(name):
+    """A module that lies beside this file."""
+    spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ENGINE = _beside("forked_program").Imported()  # once, for all the runs: each imports it from there
 CALLS = {"open": os.open, "write": os.write, "lseek": os.lseek, "close": os.close, "replace": os.replace}
 HALVES = ("half", "short", "kill-half")
 WRITES = (*HALVES, "EIO", "EBADF")
@@ -142,6 +155,7 @@ class Run:
     def become(self):
         """This process is the program from now on."""
         signal.alarm(PATIENCE_S)
+        sys.meta_path.insert(0, ENGINE)
         for fd, name in ((1, "out"), (2, "err")):
             opened = os.open(self.directory / name, os.O_WRONLY | os.O_CREAT, 0o600)
             os.dup2(opened, fd)
@@ -198,6 +212,8 @@ class Run:
 
 def main(mode, program, directory):
     """Fork the runs; True in a process that is one of them."""
+    gc.collect()
+    gc.freeze()  # not written to by collections, and so it stays shared
     number = 0
     while True:
         number += 1
