@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Iterable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.control import FilterStop, Settings
@@ -16,6 +17,7 @@ from agdbg.engines.native_quick import looking
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_waiting import Waiting
 from agdbg.engines.native_watch import Watches
+from agdbg_engine import events as engine_events
 from agdbg_engine.backward import Abandoned, BackwardPass
 from agdbg_engine.nn.module import Module
 from agdbg_engine.node import AccumulateGrad, Node
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
     from agdbg.engines.native_driver import Driver
     from agdbg.engines.native_walk import Walk
 
-_WATCH = "data breakpoint"
+_WATCH, _SILENT = "data breakpoint", "silent-change"
+
+
+def _nothing_coming(tensor: Tensor, op: str, code: CodeType, lasti: int) -> None:
+    """Nobody wants to know."""
 
 
 def nothing(node: Node) -> None:
@@ -88,6 +94,7 @@ class Stops:
         self.waiting = Waiting(self._tell, lambda: bool(driver.thread.walks), self.watches.is_called)
         self.every = self.one_by_one = self.at_births = self._looks_at_births = self.sees_all_births = False
         self._read(Settings())
+        self._told_of_writes = False
         self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)
         self._hits = Hits()
         self._finite: Finite | None = None
@@ -102,6 +109,7 @@ class Stops:
         self.names.forget_recorded()
         self.watches.take(settings.watches)
         self._events.take(settings.events, bool(self.watches))
+        self._tell_of_writes(bool(self.watches))
         self._filters = {each.name: each for each in settings.filters}
         self._wanted = frozenset(settings.exceptions)
         looked_for = FILTERS & self._wanted
@@ -114,6 +122,14 @@ class Stops:
         self.sees_all_births = self._events.any_of(AT_BIRTH)
         self._looks_at_births = looks or self.sees_all_births
         self.at_births = self._looks_at_births or bool(self.matcher)
+
+    def _tell_of_writes(self, wanted: bool) -> None:
+        """Let the engine say before a write that it is coming, while memory is watched, or no longer."""
+        if wanted == self._told_of_writes:
+            return
+        self._told_of_writes = wanted
+        self._driver.sink.write_coming = self._write_coming if wanted else _nothing_coming  # type: ignore[method-assign]
+        engine_events.use(engine_events.WRITES, 1 if wanted else -1)
 
     def _read(self, settings: Settings) -> None:
         self.waiting.take(settings)
@@ -295,7 +311,7 @@ class Stops:
             here = f"{node.op_name} of line {where(node.code, node.lasti).line}"
             here = here if walk is None else f"the run of {here}"
         for numbers, text in self.watches.look(here):
-            spot = NativeSpot(self._driver, node, walk, "silent-change", {"silent": True})
+            spot = NativeSpot(self._driver, node, walk, _SILENT, {"silent": True})
             found.add(self._judge(numbers, spot), text, _WATCH)
 
     def _missing(self, walk: "Walk") -> dict[str, Any] | None:
@@ -324,6 +340,26 @@ class Stops:
 
     def _spot(self, each: Happening, walk: "Walk | None") -> NativeSpot:
         return NativeSpot(self._driver, each.node, walk, each.kind, dict(each.facts), each.site)
+
+    def _write_coming(self, tensor: Tensor, op: str, code: CodeType, lasti: int) -> None:
+        """A write that is told comes to some memory: one to watched memory that nobody was told of until now is told first, since
+        nothing could tell the two apart afterwards.
+        """
+        driver, thread = self._driver, self._driver.thread
+        walk = thread.walks[-1] if thread.walks else None
+        found, site = _Found(), (code, lasti)
+        try:
+            if thread.suppressed or driver.agent.gone or self.watches.is_as_seen():
+                return
+            for numbers, text in self.watches.look(f"{op} of line {where(code, lasti).line}"):
+                spot = NativeSpot(driver, None, walk, _SILENT, {"silent": True}, site)
+                found.add(self._judge(numbers, spot), text, _WATCH)
+        except Exception as error:
+            driver.agent.fail(error)
+            return
+        reason = found.reason()
+        if reason is not None:
+            driver.stop_at_event(reason, Happening(_SILENT, reason.note, None, site, {"silent": True}), walk)
 
     def _happened(self, each: Happening) -> None:
         """The engine has told of something that is wanted."""

@@ -123,6 +123,12 @@ class Watches:
             if memory.follow():
                 memory.written = self._since, place
 
+    def is_as_seen(self) -> bool:
+        """Whether nothing has happened to any of the memory since the last look."""
+        looked_at = self._looked_at
+        is_known = looked_at is not None and not (self._by_names and self._names_known != self._names.count())
+        return is_known and all(memory.is_as_seen() for memory in looked_at or ())
+
     def is_quiet(self, node: Node, runs: bool) -> bool:
         """Whether a look, where ``node`` was built or ``runs`` next, would find nothing; it counts as one if so."""
         looked_at = self._looked_at

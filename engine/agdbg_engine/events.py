@@ -152,6 +152,9 @@ class Sink:
     ) -> None:
         """``op`` wrote into ``storage`` through ``tensor``; ``storage.version`` is the new version."""
 
+    def write_coming(self, tensor: Tensor, op: str, code: CodeType, lasti: int) -> None:
+        """``op`` is about to write into the memory of ``tensor``. Told while the mode ``WRITES`` is in use."""
+
     def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:
         """``view`` shares the storage of ``base``."""
 
@@ -261,7 +264,9 @@ class Births(dict[Any, Callable[["Node", "Tensor"], None]]):
 births = Births(Sink())
 """Those of :data:`sink`; with none, what a thread calls that has just seen one does nothing."""
 
-SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM, STREAMS = (1 << i for i in range(9))
+SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM, STREAMS, WRITES = (
+    1 << i for i in range(10)
+)
 """The rare modes, as bits of :data:`special`."""
 
 special = 0
@@ -273,7 +278,7 @@ MARKED = INFERENCE | TRANSFORM
 on = False
 """Whether there is anything to do after an op: somebody listens, or a rare mode is in use. The one test of the hot path."""
 
-_users = [0] * 9
+_users = [0] * 10
 _kept = 0
 """The modes that are on for good."""
 

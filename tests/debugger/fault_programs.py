@@ -57,7 +57,40 @@ def roots():
     return [x.grad]
 
 
+class Whole(ag.autograd.Function):
+    """Returns a gradient of integers for an argument of floats."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return (g * 2).to(ag.int64)
+
+
+def casting():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    Whole.apply(x).sum().backward()
+    return [x.grad]
+
+
+def announced_writes():
+    """Writes while somebody wants to know of them before."""
+    events.use(events.WRITES)
+    try:
+        x = ag.tensor([1.0, 2.0])
+        x.mul_(2)
+        ag.add(x, 1, out=x)
+        x.unsqueeze_(0)
+    finally:
+        events.use(events.WRITES, -1)
+    return [x]
+
+
 PROGRAMS = {
+    "announced_writes": announced_writes,
+    "casting": casting,
     "roots": roots,
     "training": training,
     "early_reader": early_reader,

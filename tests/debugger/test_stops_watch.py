@@ -262,3 +262,41 @@ def test_the_console_says_that_a_name_waits_while_nothing_stands(console_stage):
     said = console.execute("watch w").text
     assert "parameters and buffers called w" in said and "not for a variable" in said
     assert "has not stopped: no parameter or buffer" in console.execute("continue").text
+
+
+BOTH = """\
+import agdbg_engine as ag
+from agdbg_engine import nn
+model = nn.Linear(2, 1)
+w = model.weight
+model(ag.ones(1, 2)).sum().backward()
+with ag.no_grad():
+    w.detach().numpy()[0] = 7
+    w.add_(1)
+    w.mul_(2)
+opt = ag.optim.SGD(model.parameters(), lr=0.1)
+w.data.zero_()
+opt.step()
+with ag.no_grad():
+    w.detach().numpy()[0] = 3
+    ag.add(w, 1, out=w)
+print("done")
+"""
+
+
+def test_a_silent_change_before_a_counted_write_is_told_and_so_is_the_write(stopping):
+    program = stopping(BOTH)
+    program.watch("name:weight")
+    stops = told(program)
+    added, doubled, stepped, out = (
+        program.line(each) for each in ("w.add_(1)", "w.mul_(2)", "opt.step()", "ag.add(w, 1")
+    )
+    assert [(each.partition(" ")[0], each.partition(": ")[0]) for each in stops if "without" not in each] == [
+        ("line", f"line {at}") for at in (added, doubled, stepped, out)
+    ]
+    silent = [at for at, each in enumerate(stops) if "without" in each]
+    assert silent == [0, 3, 5]
+    assert all(stops[at].startswith("weight changed without a version bump (version ") for at in silent)
+    assert stops[0].endswith(f" and before add_ of line {added}")
+    assert stops[3].endswith(f" of line {stepped}") and stops[5].endswith(f" of line {out}")
+    assert "done" in program.printed()

@@ -24,6 +24,8 @@ OUTSIDE = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' c
 
 def before_write(t: Tensor, op: str) -> None:
     """``op`` is about to write to the memory of ``t``: called where a rare mode is in use (``events.special``)."""
+    if events.special & events.WRITES and events.sink is not None:
+        events.sink.write_coming(t, op, *caller())
     if _open is not None:
         _open.save(t)
     if events.special & events.STRICT:
