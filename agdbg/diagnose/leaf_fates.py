@@ -14,6 +14,7 @@ from agdbg.diagnose.leaves import Leaf, Leaves
 from agdbg.diagnose.reentrant import reentrant_at
 from agdbg.diagnose.shown import is_shown
 from agdbg.diagnose.source import is_call_of
+from agdbg.diagnose.straight_through import is_straight_through
 from agdbg.diagnose.switched_off import block_words, switched_off_at
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Summarized, unpack_edge
@@ -31,9 +32,9 @@ CUTS = 1000
 _ON_PURPOSE = ("detach", "data")
 #: Cuts by which nobody can tell whether their values enter a loss: the source is asked, where there are others.
 _WEIGHED = ("no_grad", "item", "rewrap")
-#: Which cut of a leaf is told, the least first; what is only shown comes last.
+#: Which cut of a leaf is told, the least first; a straight-through estimator comes behind others, and what is only shown last.
 _RANK = {"integer": 1, "item": 2}
-_SHOWN = 3
+_STRAIGHT_THROUGH, _SHOWN = 3, 4
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _cuts_by_leaf(case: Case, losses: Losses, dead: list[Leaf], region: Mask) ->
             continue
         place = walk.place(cut.producer) if cut.producer else -1
         shown = is_shown(cut.site)
-        rank = _SHOWN if shown else _RANK.get(cut.op.name, 0)
+        rank = _SHOWN if shown else _STRAIGHT_THROUGH if is_straight_through(cut.site) else _RANK.get(cut.op.name, 0)
         if place >= 0 and region[place]:
             start = np.zeros(len(region), bool)
             start[place] = True

@@ -339,3 +339,36 @@ def test_a_value_that_is_returned():
     taint.names.add("a")
     taint.run(ast.parse("def f():\n    return a").body[0].body)
     assert taint.returned
+
+
+CODEBOOK = """
+book = nn.Parameter(ag.ones(4, 2))
+enc = nn.Linear(3, 2)
+opt = optim.SGD([*enc.parameters(), book], lr=0.1)
+for i in range(3):
+    z = enc(ag.ones(2, 3))
+    q = book[ag.tensor([0, 1])]
+    st = STRAIGHT
+    codebook = ((q.detach() - z.detach()) ** 2).mean()
+    commit = ((z - q.detach()) ** 2).mean()
+    opt.zero_grad()
+    ((st ** 2).mean() + codebook + commit).backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "straight", ["z + (q - z).detach()", "(q - z).detach() + z", "z + (q - z).data", "ag.add(z, (q - z).detach())"]
+)
+def test_a_straight_through_estimator_is_not_blamed_before_the_loss_of_the_codebook(linted, lines_of, straight):
+    found = linted(CODEBOOK.replace("STRAIGHT", straight)).only("no-gradient")
+    assert "`book` gets no gradient: `q.detach()`" in found.cause
+    assert sorted(lines_of(found, "cut")) == [8, 9, 10]
+
+
+def test_a_straight_through_estimator_alone_is_the_cut(linted):
+    source = CODEBOOK.replace("STRAIGHT", "z + (q - z).detach()").replace(" + codebook + commit", "")
+    source = source.replace(
+        "    codebook = ((q.detach() - z.detach()) ** 2).mean()\n    commit = ((z - q.detach()) ** 2).mean()\n", ""
+    )
+    assert "`book` gets no gradient: `(q - z).detach()`" in linted(source).only("no-gradient").cause
