@@ -19,6 +19,7 @@ from agdbg.diagnose import (
     hooks,
     inference,
     inplace,
+    never_run,
     no_gradient,
     nonfinite,
     nonleaf,
@@ -102,6 +103,7 @@ REMARKS: tuple[Diagnosis, ...] = (
     no_gradient.remarks,
     not_optimized.remarks,
     higher.remarks,
+    never_run.remarks,
 )
 
 

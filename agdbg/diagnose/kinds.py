@@ -47,7 +47,15 @@ SILENT: Final = (
     "vanishing-gradient",
 )
 #: What is no fault, told on request.
-REMARKED: Final = ("absorbed", "constant-gradient", "harmless-write", "not-twice", "overflow", "zero-gradient")
+REMARKED: Final = (
+    "absorbed",
+    "constant-gradient",
+    "harmless-write",
+    "never-run",
+    "not-twice",
+    "overflow",
+    "zero-gradient",
+)
 #: Errors whose message says it all; there may be no finding about them.
 PLAIN: Final = ("non-scalar", "other", "shape", "uncaught")
 KINDS: Final = tuple(sorted({*RAISED, *SILENT, *REMARKED, *PLAIN}))

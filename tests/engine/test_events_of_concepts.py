@@ -9,8 +9,8 @@ from agdbg_engine import events, nn, optim
 from agdbg_engine.autograd import graph
 from agdbg_engine.utils import checkpoint
 
-BY_A_DEBUGGER = {"node_undone", "gradient_replaced", "node_skipped", "saved_replaced", "graph_retained"}
-"""Told when a person steps back, replaces something, skips a node or keeps a graph: no program can do that by itself."""
+BY_A_DEBUGGER = {"node_undone", "gradient_replaced", "node_skipped", "saved_replaced", "graph_retained", "write_coming"}
+"""Told when a person steps back, replaces something, skips a node, keeps a graph or watches memory: no program can do that by itself."""
 
 
 # ----- what the programs use -----
@@ -89,6 +89,16 @@ class Writes(ag.autograd.Function):
     def forward(ctx, x):
         x.mul_(2)
         return x * 3
+
+
+class Whole(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.to(ag.int64)
 
 
 # ----- one program for each concept; what it tells is its docstring -----
@@ -369,6 +379,16 @@ def a_custom_function_that_writes():
     NegBackward0; version_bumped mul_; function_wrote WritesBackward x; node_born WritesBackward
     """
     Writes.apply(leaf(ag, 1.0).neg())
+
+
+@concept
+def a_custom_function_whose_gradient_is_cast():
+    """
+    node_born AccumulateGrad; function_began WholeBackward forward; node_born WholeBackward; pass_started;
+    function_began WholeBackward backward; function_cast WholeBackward x; node_ran WholeBackward; node_ran
+    AccumulateGrad; pass_finished
+    """
+    Whole.apply(leaf(ag, 1.0)).backward()
 
 
 @concept
