@@ -268,7 +268,7 @@ def told(directory):
                 str(trace.site(low)) if kind != Kind.TENSOR else trace.text(low),
                 trace.op(high).name or trace.text(high),
             ]
-        timed = {Kind.RAN: (4, 5), Kind.PASS_STARTED: (5,), Kind.PASS_FINISHED: (4,)}.get(kind, ())
+        timed = {Kind.RAN: (4, 5), Kind.PASS_STARTED: (5,), Kind.PASS_FINISHED: (4, 5)}.get(kind, ())
         found.append([kind.name, *(w for i, w in enumerate(words) if i not in timed)])
     return found
 
