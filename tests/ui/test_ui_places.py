@@ -4,7 +4,7 @@ import pytest
 from agdbg_tests_driving import drive
 
 from agdbg_ui.messages import Moved
-from agdbg_ui.spots import line_of_stop, place_that_runs, places_of
+from agdbg_ui.spots import Spot, line_of_stop, own_line, place_that_runs, places_of
 from agdbg_ui.view import Frame, Stop
 
 CLIP = {"kind": "tensor", "name": "train.<locals>.clip", "file": "/srv/hooks.py", "line": 3}
@@ -61,6 +61,52 @@ def test_the_call_is_that_of_the_pass_that_ran_the_node(shown, number, role):
         assert screen.hub.asked("agdbg/timeline") == [{"start": 0, "count": 0, "node": 9, "threadId": 1}]
 
     drive(shown, script)
+
+
+ROLE = "the line of f that led to the error"
+LIBRARY = "/usr/lib/python3.11/site-packages/layers/core.py"
+
+
+def frame(number, name, file, line):
+    return {
+        "id": 10000 + number, "name": name, "line": line, "column": 1, "source": {"path": file}, "presentationHint": "normal"
+    }  # fmt: skip
+
+
+def test_space_turns_from_an_error_in_a_library_to_the_own_line(shown):
+    async def script(screen):
+        source = screen.app.panes.source
+        await screen.stop(8)
+        await screen.press("2")
+        frames = [
+            frame(0, "call", LIBRARY, 70),
+            frame(1, "step", "/srv/optim.py", 7),
+            frame(2, "main", "/srv/train.py", 3),
+        ]
+        screen.hub.do_stackTrace = lambda **_: {"stackFrames": frames, "totalFrames": 3}
+        screen.hub.stop(None, reason="exception", text="ValueError: too large")
+        await screen.until(lambda: source.path == LIBRARY)
+        await screen.settle()
+        await screen.press("2", "space")
+        await screen.until(lambda: (source.path, source.current_line) == ("/srv/optim.py", 7))
+        assert source.spot.role == "the line of step that led to the error"
+        await screen.press("space")
+        await screen.until(lambda: source.path == "/srv/train.py")
+
+    drive(shown, script)
+
+
+def test_only_at_an_error_and_beside_others_there_is_an_own_line():
+    frames = (
+        Frame(1, "MulBackward0, 1 of 2", "/a.py", 3, False),
+        Frame(2, "created in f", "/a.py", 3, True),
+        Frame(3, "call", LIBRARY, 70, False, True),
+        Frame(4, "f", "/a.py", 9, False, True),
+    )
+    assert own_line(Stop(1, "exception", "before Mul", frames=frames)) == Spot("/a.py", 9, role=ROLE)
+    assert own_line(Stop(1, "step", "before Mul", frames=frames)) is None
+    assert own_line(Stop(1, "exception", "in the recording: Mul", frames=frames)) is None
+    assert own_line(Stop(1, "exception", "before Mul", frames=frames[:3])) is None
 
 
 def test_in_a_hook_its_code_is_shown_and_edited(shown):

@@ -443,7 +443,7 @@ class PaneApp(App[TuiResult]):
     async def show_other_place(self) -> None:
         """Show another place of the selected node in the source pane."""
         if self._refreshing is not None and not await self._refreshing.other_place():
-            self.say("no other place is known: no pass has run")
+            self.say("no other place is known: no pass has run this node")
 
     async def toggle_line(self, file: str, line: int) -> None:
         """Set a breakpoint on a line, or remove it."""

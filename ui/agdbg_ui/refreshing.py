@@ -13,7 +13,7 @@ from agdbg_ui.backend import FAILURES
 from agdbg_ui.messages import Progressed, Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
-from agdbg_ui.spots import NOWHERE, Spot, call_of_pass, line_of_stop, place_that_runs, places_of
+from agdbg_ui.spots import NOWHERE, Spot, call_of_pass, line_of_stop, own_line, place_that_runs, places_of
 from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
@@ -168,16 +168,27 @@ class Refreshing:
         return ("" if at is None or node != self._counter else at.phase), stepping is not None
 
     async def other_place(self) -> bool:
-        """Show the next place of the selected node: its forward line, its hooks, the call of the pass; False: there is one."""
-        if (body := self._inspector.body) is None:
-            return False
+        """Show the next place of the node: its forward line, its hooks, the call of the pass, and at an error the line that
+        led to it; False: there is one.
+        """
         self._meant = 0, NOWHERE
-        call = call_of_pass(await self._session.ask.pass_of(body["node"], self._session.stopped_thread))
-        stands = line_of_stop(self._session.view.stop)
-        places = [*([stands] if stands else []), *places_of(body, *self._part_of(body["node"])), *call]
+        stop = self._session.view.stop
+        stands, own = line_of_stop(stop), own_line(stop)
+        places = [*([stands] if stands else []), *(await self._places_of_node())]
+        if own is not None and (own.file, own.line) not in [(each.file, each.line) for each in places]:
+            places.insert(1 if stands else 0, own)
+        if not places:
+            return False
         here = places.index(self._source.spot) if self._source.spot in places else -1
         await self.show_source(places[(here + 1) % len(places)])
         return len(places) > 1
+
+    async def _places_of_node(self) -> list[Spot]:
+        """Those of the selected node; none where none is."""
+        if (body := self._inspector.body) is None:
+            return []
+        call = call_of_pass(await self._session.ask.pass_of(body["node"], self._session.stopped_thread))
+        return [*places_of(body, *self._part_of(body["node"])), *call]
 
     async def _fetch_runs(self) -> None:
         if (wanted := self._timeline.wanted) is not None:

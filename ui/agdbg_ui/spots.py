@@ -99,6 +99,12 @@ def line_of_stop(stop: Stop | None) -> Spot | None:
     return Spot(stop.line.file, stop.line.line, role=role)
 
 
+def own_line(stop: Stop | None) -> Spot | None:
+    """At an error the line of the program's own code that led to it; the error may be another's, or at a node."""
+    frame = stop.own_line if stop is not None else None
+    return Spot(frame.file, frame.line, role=f"the line of {frame.name} that led to the error") if frame else None
+
+
 def evidence_line(evidence: Mapping[str, Any], position: str = "") -> Spot:
     """The place of a piece of evidence, whose columns count bytes of UTF-8 from 0; -1: not known."""
     text, line = str(evidence["text"]), int(evidence["line"])

@@ -14,6 +14,8 @@ JUST_BUILT = "just built"
 #: Signals by which a person, or the system for one, ends a program.
 KILLED_BY = frozenset({"SIGHUP", "SIGINT", "SIGTERM", "SIGKILL"})
 _TROUBLES = {"stopped": "recording stopped", "damaged": "damaged recording"}
+#: What lies in files of an installed package or of Python itself is nobody's own code.
+_LIBRARY = re.compile(r"^<|/(site|dist)-packages/|/lib(64)?/(python|pypy)3[^/]*/")
 _PASS = re.compile(r"\bpass \d+")
 
 
@@ -94,6 +96,14 @@ class Stop(NamedTuple):
     def function(self) -> Frame | None:
         """The function of the program in which it stands, where that is at no node; a module's own code is one too."""
         return self.frames[0] if self.frames and self.frames[0].is_function else None
+
+    @property
+    def own_line(self) -> Frame | None:
+        """At an error: the innermost line of the program's own code on the way to it, which no library has."""
+        if self.is_recorded or self.reason != "exception":
+            return None
+        own = (frame for frame in self.frames if frame.is_function and frame.file and not _LIBRARY.search(frame.file))
+        return next(own, None)
 
     @property
     def is_built(self) -> bool:
