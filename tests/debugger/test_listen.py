@@ -172,6 +172,10 @@ def test_a_program_listens_by_itself(start, tmp_path, late):
         assert ended["exit"] is None  # a parent alone is told, and the program does not know itself
         assert not any(each["event"] == "exited" for each in client.events)
         assert client.request("agdbg/status")["state"] == "ended"
+        watched = client.request(
+            "dataBreakpointInfo", name="x"
+        )  # nothing is written to, nor can this hub start it anew
+        assert watched["dataId"] is None and "cannot be started anew here" in watched["description"]
     assert program.end() == (0, plain(tmp_path))
 
 

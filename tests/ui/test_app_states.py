@@ -58,6 +58,24 @@ def test_running_without_autograd_says_for_how_long(shown):
     drive(shown, script, prepare=empty, clock=lambda: now[0])
 
 
+def test_while_the_hub_works_nobody_counts_for_how_long_nothing_came(shown):
+    now = [0.0]
+
+    async def script(screen):
+        screen.hub.send("progressStart", progressId="1", title="Reading the recording")
+        now[0] = 9.5
+        screen.app._show_state()
+        await screen.settle()
+        assert "no event" not in screen.text
+        screen.hub.send("progressEnd", progressId="1")
+        now[0] = 13.5
+        screen.app._show_state()
+        await screen.settle()
+        assert "running, no event for 4 s" in screen.title
+
+    drive(shown, script, prepare=empty, clock=lambda: now[0])
+
+
 def test_it_ended_without_autograd(shown):
     async def script(screen):
         screen.hub.end(0)
