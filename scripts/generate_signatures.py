@@ -225,6 +225,7 @@ BY_HAND = {
     **{f"Tensor.{name}": "*, MemoryFormat? memory_format=None" for name in CASTS},
     "Tensor.cpu": "*, MemoryFormat? memory_format=None",
     "Tensor.contiguous": "*, MemoryFormat? memory_format=None",
+    "Tensor.copy_": "Tensor other, bool non_blocking=False",
     "Tensor.nonzero": "*, bool as_tuple=False",
     "nonzero": "Tensor input, *, bool as_tuple=False",
     "_unique2": f"Tensor input, *, bool sorted=True, {_FOUND}",

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import foreign
 from .device import device
-from .errors import details_of
+from .errors import class_name, details_of
 from .foreign import described
 from .memory_format import contiguous_format, preserve_format
 from .signatures import Guard, refusal
@@ -117,7 +117,7 @@ def explained(
             continue
         if wanted is not None:
             if in_python and op in _READS:
-                return AttributeError(f"'{type(given[name]).__name__}' object has no attribute '{_READS[op]}'")
+                return AttributeError(f"'{class_name(given[name])}' object has no attribute '{_READS[op]}'")
             shown = "input" if name in ("self", "t") else name
             place = "" if name in kwargs or parameter.kind is parameter.KEYWORD_ONLY else f" (position {at})"
             return TypeError(f"{op}(): argument '{shown}'{place} must be {wanted}, not {described(given[name])}")
@@ -169,7 +169,7 @@ def _no_tensor(values: tuple[Any, ...]) -> Exception | None:
 
     for i, value in enumerate(values):
         if not isinstance(value, Tensor | list | tuple):
-            return TypeError(f"expected Tensor as element {i} in argument 0, but got {described(value)}")
+            return TypeError(f"expected Tensor as element {i} in argument 0, but got {class_name(value)}")
     return None
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from . import overrides
 from .device import address, device, device_of, owner
+from .errors import class_name
 from .foreign import described
 from .layout import steps
+from .memory_format import contiguous_format, memory_format
 from .size import Size
 from .strided import Strided, strided
 
@@ -177,8 +179,10 @@ class Attributes:
         """How elements lie in memory: always by strides."""
         return strided
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, *args: Any, memory_format: Any = contiguous_format) -> bool:
         """Whether elements lie in row-major order without gaps."""
+        if args or memory_format is not contiguous_format:
+            _check_format(args, memory_format)
         return bool(self._a.flags.c_contiguous)
 
     def stride(self, dim: int | None = None) -> Any:
@@ -189,6 +193,15 @@ class Attributes:
     def storage_offset(self) -> int:
         """Where the first element lies in the memory that this tensor is a part of, in elements."""
         return (address(self._a) - address(owner(self._a))) // self.itemsize
+
+
+def _check_format(args: tuple[Any, ...], given: Any) -> None:
+    if args:
+        were = "was" if len(args) == 1 else "were"
+        raise TypeError(f"is_contiguous() takes 0 positional arguments but {len(args)} {were} given")
+    if not isinstance(given, memory_format):
+        name = class_name(given)
+        raise TypeError(f"is_contiguous(): argument 'memory_format' must be torch.memory_format, not {name}")
 
 
 class _ReadOnly(property):

@@ -16,16 +16,20 @@ __all__ = [
     "among",
     "arrays",
     "belongs_to_pytorch",
+    "beside_expected",
     "described",
     "hint",
     "is_foreign",
     "kind_name",
+    "refuse",
+    "refuse_to_hold",
     "refused",
     "refused_there",
     "refusing",
 ]
 
 _OURS = "agdbg_engine.from_numpy(t.numpy(force=True))"
+_SAYS = "a tensor of PyTorch"
 _THEIRS = "torch.from_numpy(a.detach().cpu().numpy())"
 
 
@@ -64,7 +68,7 @@ def kind_name(value: Any) -> str:
 
 def hint(value: Any) -> str:
     """What an error that names the class of ``value`` adds where that is a tensor of PyTorch: how to convert it; else nothing."""
-    return f" (a tensor of PyTorch: {_OURS} makes it one of the engine)" if is_pytorchs(type(value)) else ""
+    return f" ({_SAYS}: {_OURS} makes it one of the engine)" if is_pytorchs(type(value)) else ""
 
 
 def described(value: Any) -> str:
@@ -79,9 +83,65 @@ def among(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
 
 def refused(function: Any, public: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     """What is wrong with a call of the engine's ``function`` (``public`` is its name in PyTorch) with a tensor of PyTorch."""
+    from .signatures import refusal  # which knows of these tensors
+
+    method = public.startswith("torch.Tensor.")
+    wrong = refusal(public.removeprefix("torch."), args[method:], kwargs) if public else None
+    if isinstance(wrong, TypeError) and _SAYS in str(wrong) and "\n" not in str(wrong):
+        return wrong  # it stands where no tensor is wanted
     name = _shown((public or getattr(function, "__name__", "")).rpartition(".")[2])
-    argument, value = _first(function, args, kwargs, method=public.startswith("torch.Tensor."))
+    argument, value = _first(function, args, kwargs, method)
     return TypeError(f"{name}(): {argument} must be Tensor, not {described(value)}")
+
+
+def refuse(value: Any, function: str, argument: str, at: int = 1) -> None:
+    """:class:`TypeError` if ``value``, which ``function`` was given where it wants a tensor, is one of PyTorch.
+
+    For code that goes on with methods of ``value``: those of PyTorch's tensors have the same names, and would compute there.
+    """
+    if is_pytorchs(type(value)):
+        raise TypeError(f"{function}(): argument '{argument}' (position {at}) must be Tensor, not {described(value)}")
+
+
+def _part_of(value: Any) -> str:
+    """``parameter`` or ``module`` for one of PyTorch; empty for anything else."""
+    nn: Any = getattr(sys.modules.get("torch"), "nn", None)
+    if nn is None or _tensor_class() is None:
+        return ""
+    return "module" if isinstance(value, nn.Module) else "parameter" if isinstance(value, nn.Parameter) else ""
+
+
+def beside_expected(value: Any, expected: str) -> str:
+    """What an error of a module says that it can hold, in parentheses: the names are PyTorch's, but for an object of PyTorch, of
+    which these would be true, those of the engine, and how to make one of it.
+    """
+    part = _part_of(value)
+    if part == "module":
+        from . import nn
+
+        kind = type(value).__name__
+        own = f"nn.{kind}" if hasattr(nn, kind) else "nn"
+        how = f" (a module of PyTorch: make it by {__package__}.{own})"
+    elif part:
+        how = f" (a parameter of PyTorch: {__package__}.nn.Parameter({_OURS}) makes one of the engine)"
+    else:
+        how = hint(value)
+    if not expected:
+        return how
+    return f" ({expected.replace('torch', __package__) if how else expected}){how}"
+
+
+def refuse_to_hold(name: str, value: Any) -> None:
+    """:class:`TypeError` if ``value``, assigned to an attribute of a module, is a parameter or module of PyTorch: it would be no
+    part of that module, and not be trained.
+    """
+    part = _part_of(value)
+    if part:
+        expected = "torch.nn.Parameter" if part == "parameter" else "torch.nn.Module"
+        raise TypeError(
+            f"cannot assign '{type(value).__module__}.{type(value).__qualname__}' as {part} '{name}'"
+            f"{beside_expected(value, f'{expected} expected')}"
+        )
 
 
 def refusing(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import itertools
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from . import events
+from . import events, foreign
 from .grad_mode import _Decorator, mode
 from .missing import public_names
 from .sites import caller
@@ -144,6 +144,8 @@ class UnpackedDualTensor(NamedTuple):
 
 def check_floating(t: Tensor, name: str) -> None:
     """Raise :class:`ValueError` unless ``t``, the primal or tangent called ``name``, is floating point or complex."""
+    if not isinstance(t, Tensor):
+        foreign.refuse(t, "make_dual", "tensor" if name == "primal" else name, 1 + (name == "tangent"))
     if not (t.is_floating_point() or t.is_complex()):
         raise ValueError(f"Expected {name} to be floating point or complex, but got: torch.{t.dtype}")
 
@@ -206,7 +208,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if level < 0:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {foreign.described(tensor)}")
     _check_number("_unpack_dual", level)
     if level and level not in open_levels and tangents_of(tensor):
         raise RuntimeError("Invalid level given to _fw_primal")

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import errors
 from .device import module_of, on
-from .foreign import described, hint
+from .foreign import described, refuse
 from .gradient_edge import GradientEdge, known
 from .node import Node, edge
 from .several import at_home
@@ -68,7 +68,8 @@ def _metadata(root: Root) -> InputMetadata | None:
 
 def _tensor(root: Any) -> Tensor:
     if not isinstance(root, Tensor):
-        raise AssertionError("Expected output to be a torch.Tensor" + hint(root))
+        refuse(root, "backward", "tensors")
+        raise AssertionError("Expected output to be a torch.Tensor")
     return root
 
 

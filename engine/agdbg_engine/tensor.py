@@ -15,7 +15,7 @@ from .copying import Copying, CopyingParameter
 from .device import array_module, same_place
 from .dtype import is_differentiable
 from .factories import Factories
-from .foreign import described, hint
+from .foreign import described, refuse
 from .grad_mode import mode
 from .grad_slot import GradSlot
 from .hooks.tensor import TensorHooks
@@ -451,7 +451,8 @@ class Parameter(CopyingParameter, Tensor, metaclass=_ParameterKind):
         :class:`RuntimeError` where the ``detach()`` of another class gives something else than an object of it.
         """
         if data is not None and not isinstance(data, Tensor):
-            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'{hint(data)}")
+            refuse(data, cls.__name__, "data")
+            raise AttributeError(f"'{errors.class_name(data)}' object has no attribute 'detach'")
         if data is not None and type(data) is not Tensor and type(data) is not Parameter:
             return parameter_of(data, requires_grad)
         if requires_grad and data is not None and not is_differentiable(data._a.dtype):

@@ -80,7 +80,21 @@ PLACES = {
     "grad(): argument 'grad_outputs' (position 3)": lambda a, t: engine.autograd.grad(a * 2, a, t),
     "erf(): argument 'input' (position 1)": lambda a, t: engine.special.erf(t),
     "LSTM: argument 'input' (position 1)": lambda a, t: engine.nn.LSTM(2, 2)(t),
+    "make_dual(): argument 'tangent' (position 2)": lambda a, t: dual(a, t),
+    "make_dual(): argument 'tensor' (position 1)": lambda a, t: dual(t, a),
+    "Parameter(): argument 'data' (position 1)": lambda a, t: engine.nn.Parameter(t),
+    "Buffer(): argument 'data' (position 1)": lambda a, t: engine.nn.Buffer(t),
+    "from_pretrained(): argument 'embeddings' (position 1)": lambda a, t: engine.nn.Embedding.from_pretrained(t),
+    "backward(): argument 'tensors' (position 1)": lambda a, t: engine.autograd.backward([t]),
+    "alpha_dropout(): argument 'input' (position 1)": lambda a, t: engine.nn.AlphaDropout().eval()(t),
+    "flatten(): argument 'input' (position 1)": lambda a, t: engine.nn.Flatten()(t),
+    "expand_as(): argument 'other' (position 1)": lambda a, t: a.expand_as(t),
 }
+
+
+def dual(tensor, tangent):
+    with engine.autograd.forward_ad.dual_level():
+        return engine.autograd.forward_ad.make_dual(tensor, tangent)
 
 
 @pytest.mark.parametrize("said", PLACES)
@@ -90,6 +104,18 @@ def test_the_error_names_the_argument(said):
         PLACES[said](a.requires_grad_(said.startswith("grad")), t)
     assert str(error.value).startswith(f"{said} must be Tensor, not torch.Tensor (a tensor of PyTorch: ")
     assert "\n" not in str(error.value)
+
+
+SIZES = ("zeros", "ones", "randn", "empty")
+SIZED = ("new_zeros", "new_empty", "expand", "repeat")
+
+
+@pytest.mark.parametrize("size", [(torch.tensor(2),), (2, torch.tensor(2)), ((2, torch.tensor(2)),)], ids=range(3))
+@pytest.mark.parametrize("name", SIZES + SIZED)
+def test_sizes_refuse_them(name, size):
+    function = getattr(engine, name) if name in SIZES else getattr(engine.ones(2), name)
+    with pytest.raises(TypeError, match=rf"^{name}\(\): .*ints.*torch\.Tensor \(a tensor of PyTorch: "):
+        function(*size)
 
 
 def loaded(a, t):

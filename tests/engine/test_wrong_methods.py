@@ -26,7 +26,7 @@ KNOWN = {
     **dict.fromkeys(("cuda", "is_pinned", "pin_memory", "to"), DEVICES),
     **dict.fromkeys(("istft", "lu", "norm", "stft", "unique", "unique_consecutive"), INNER),
     **dict.fromkeys(("add_", "sub_"), "PyTorch marks the types that do not fit with signs of exclamation"),
-    "copy_": "Python tells of it, by the name of the function that copies",
+    "copy_": "PyTorch shows the form of it where it is given too few or too many",
     "new_tensor": "the data are looked at by NumPy",
     "nonzero": "PyTorch has two forms of it, one of which is hidden",
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Modules and losses made or called with what they cannot take: the same result, or the same error, as in PyTorch."""
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
@@ -37,6 +38,46 @@ F.lp_pool2d(T.ones(1, 4, 4), 2, 0)
 N.init.trunc_normal_(T.empty(3), 0., 1., 2., -2.)
 N.init.trunc_normal_(T.empty(0), 0., 1., 2.5, -2.)
 T.arange(3, dtype=T.complex64)
+F.alpha_dropout([1.])
+F.alpha_dropout('x')
+F.alpha_dropout(None, 0.5, True)
+F.feature_alpha_dropout([1.], 0.)
+F.dropout([1.], 0., False)
+F.dropout1d(NP.ones((2, 3)), training=False)
+F.dropout2d(NP.ones((2, 3, 4, 5)), training=False)
+F.softsign(1)
+F.softsign(NP.ones(2))
+F.tanhshrink('x')
+F.normalize(NP.ones((2, 2)))
+N.Dropout().eval()(NP.ones(2))
+N.AlphaDropout().eval()([1.])
+N.Flatten()([1.])
+N.Unflatten(0, (1, 1))([1.])
+N.Parameter(1)
+N.Parameter(NP.ones(2))
+N.Buffer(NP.ones(2))
+N.EmbeddingBag.from_pretrained(T.ones(3))
+N.EmbeddingBag.from_pretrained(T.ones(3, 2))
+N.EmbeddingBag.from_pretrained(T.ones(3, 2), freeze=False, mode='sum', padding_idx=1).weight
+N.EmbeddingBag.from_pretrained(T.ones(3, 2), mode='sum')(T.tensor([0, 2]), T.tensor([0]))
+T.cartesian_prod(NP.ones(2))
+T.cartesian_prod(T.ones(2), NP.ones(2))
+T.cartesian_prod(1)
+T.zeros(1).copy_(0, 3)
+T.zeros(1).copy_(T.ones(1), None)
+T.zeros(1).copy_(T.ones(1), non_blocking=1)
+T.zeros(1).copy_(src=T.ones(1))
+T.zeros(1).copy_(other=T.ones(1))
+T.zeros(1).copy_(True)
+T.zeros(1).copy_(NP.bool_(True))
+T.zeros(1).copy_(NP.float32(3), True)
+T.zeros(1).copy_('x')
+T.ones(1).is_contiguous(3)
+T.ones(1).is_contiguous(T.contiguous_format)
+T.ones(1).is_contiguous(memory_format=3)
+T.ones(1).is_contiguous(memory_format=None)
+T.ones(2, 3).t().is_contiguous(memory_format=T.contiguous_format)
+T.ones(2, 3).t().is_contiguous(memory_format=T.preserve_format)
 T.randperm(3, dtype=T.bool)
 (lambda o: (T.split_copy(T.arange(5.), 2, out=o), o))([T.empty(2), T.empty(2), T.empty(1)])
 T.split_copy(T.arange(5.), 2, out=[T.empty(2), T.empty(2)])
@@ -64,7 +105,13 @@ F.ctc_loss(p[0, 0], L, (5, 5), (2, 2))
 
 def said(library, text):
     """The repr of the result, or type and first line of the error."""
-    names = {"T": library, "N": library.nn, "F": library.nn.functional, "p": library.zeros(5, 2, 4).log_softmax(2)}
+    names = {
+        "NP": np,
+        "T": library,
+        "N": library.nn,
+        "F": library.nn.functional,
+        "p": library.zeros(5, 2, 4).log_softmax(2),
+    }
     try:
         return repr(eval(text, names | {"L": library.tensor([[1, 2, 3], [1, 3, 1]])}))  # a line of this file
     except Exception as error:  # whatever it is, it is what is compared

@@ -14,19 +14,16 @@ import agdbg_engine as engine
 MOST = 2
 TAKEN = {
     "bucketize": "values, read as numbers", "isin": "values, read as numbers", "linalg.pinv": "a tolerance, read as a number",
-    "narrow": "a number", "tensor_split": "numbers", "cartesian_prod": "one tensor is given back",
-    "resolve_neg": "given back", "expand_as": "its size", "reshape_as": "its size", "resize_as_": "its size", "view_as": "its size",
-    "nn.functional.local_response_norm": "by operators of its own", "nn.functional.normalize": "by methods of its own",
-    "nn.functional.softsign": "by methods of its own", "nn.functional.tanhshrink": "by methods of its own",
+    "narrow": "a number", "tensor_split": "numbers", "resolve_neg": "given back",
 }  # fmt: skip
 """What is done with a tensor of PyTorch where it is taken, and harms nothing."""
 
 
 def left(tree, at, seen):
-    """``tree`` with all tensors converted but the one numbered ``at``; ``seen`` counts them."""
+    """``tree`` with all tensors converted but the one numbered ``at``, or -1 for all; ``seen`` counts them."""
     if isinstance(tree, torch.Tensor):
         seen.append(tree)
-        return tree if len(seen) - 1 == at else Copier(engine)(tree)
+        return tree if at in (len(seen) - 1, -1) else Copier(engine)(tree)
     if isinstance(tree, list | tuple):
         made = [left(v, at, seen) for v in tree]
         return made if isinstance(tree, list) else tuple(made)
@@ -56,7 +53,7 @@ def wrong(name):
         except Excluded:
             continue
         own = len(leaves_of(sample.input))
-        for at in range(len(count)):
+        for at in range(-1 if len(count) > 1 else 0, len(count)):
             for function in forms(op, at < own):
                 args, kwargs = left((call, sample.kwargs), at, [])
                 try:

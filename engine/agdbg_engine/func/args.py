@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..foreign import hint
 from ..pytree import flatten
 from ..tensor import Tensor
 
@@ -65,7 +66,9 @@ def check_outputs(found: list[Any], api: str) -> None:
 def check_tensor(x: Any, api: str) -> None:
     """``x``, which a function returned, must be a tensor."""
     if not isinstance(x, Tensor):
-        raise RuntimeError(f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(x)}")
+        raise RuntimeError(
+            f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(x)}{hint(x)}"
+        )
 
 
 def check_real(name: str, tree: Any, what: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import forward_ad
 from ..creation import zeros_like
+from ..foreign import hint
 from ..grad_mode import ordinary
 from ..inside import Inside
 from ..pytree import flatten, unflatten
@@ -72,7 +73,7 @@ def _checked(primals: Any, tangents: Any) -> tuple[list[Tensor], list[Tensor], A
             raise RuntimeError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
         for t in ts:
             if not isinstance(t, Tensor):
-                raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
+                raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}{hint(t)}")
     return flat, directions, structure
 
 
@@ -92,5 +93,5 @@ def _without_tangents(aux: Any, level: Any, inside: Inside) -> Any:
     leaves, structure = flatten(aux)
     for x in leaves:
         if not isinstance(x, Tensor):
-            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}{hint(x)}")
     return unflatten([pruned(forward_ad.unpack_dual(x, level=level)[0], True, inside) for x in leaves], structure)

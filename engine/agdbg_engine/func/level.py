@@ -109,7 +109,7 @@ class Level:
 
     def _result(self, t: Any, recorded: bool) -> Tensor:
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"Expected tensors, got unsupported type {type(t)}")
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(t)}{hint(t)}")
         for outer, inner, _ in self._passed:
             if t is inner:
                 return outer

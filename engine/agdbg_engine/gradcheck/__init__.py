@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import events
 from ..autograd import grad
+from ..foreign import refuse as refuse_foreign
 from ..grad_mode import within
 from ..random import generator
 from ..saved.strict import refuse, suspended
@@ -203,6 +204,8 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 "to gradcheck."
             )
     if not wanted:
+        for i, x in enumerate(inputs):
+            refuse_foreign(x, "gradcheck", "inputs" if len(inputs) == 1 else f"inputs[{i}]", 2)
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )

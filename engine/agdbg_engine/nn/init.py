@@ -6,16 +6,18 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ..creation import eye as eye_matrix
 from ..dtype import scalar_type
+from ..foreign import refuse
 from ..grad_mode import no_grad
 from ..missing import public_names
 from ..ops.out import into
 from ..random import generator as _numbers
+from ..sites import user_stacklevel
 from ..tensor import Tensor, wrap
 
 __all__ = [
@@ -24,6 +26,21 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__ = public_names(__name__)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _own(function: F) -> F:
+    """``function``, which writes by methods of its tensor, for tensors of the engine: those of PyTorch have the same ones."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tensor = args[0] if args else kwargs.get("tensor")
+        if not isinstance(tensor, Tensor):
+            refuse(tensor, function.__name__, "tensor")
+        return function(*args, **kwargs)
+
+    return cast("F", call)
 
 
 def _write(tensor: Tensor, values: Any) -> Tensor:
@@ -38,23 +55,27 @@ def _check_dtype(tensor: Tensor, kernel: str, kinds: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(tensor.dtype)}'")
 
 
+@_own
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """``val`` everywhere."""
     with no_grad():
         return tensor.fill_(val)
 
 
+@_own
 def ones_(tensor: Tensor) -> Tensor:
     """1 everywhere."""
     return constant_(tensor, 1.0)
 
 
+@_own
 def zeros_(tensor: Tensor) -> Tensor:
     """0 everywhere."""
     with no_grad():
         return tensor.zero_()
 
 
+@_own
 def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.ndim != 2:
@@ -64,6 +85,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor
 
 
+@_own
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Weights of a convolution that leaves as many channels of every group as there are as they are."""
     if tensor.ndim not in (3, 4, 5):
@@ -80,6 +102,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
+@_own
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Normal, but the part ``sparsity`` of every column is 0."""
     if tensor.ndim != 2:
@@ -94,18 +117,21 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return tensor
 
 
+@_own
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform in [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
+@_own
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
+@_own
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
@@ -114,7 +140,7 @@ def trunc_normal_(
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
     _check_dtype(tensor, "normal_kernel_cpu", "fc")
     _check_dtype(tensor, "lt_cpu", "f")
@@ -182,12 +208,14 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _fans(tensor)[mode == "fan_out"]
 
 
+@_own
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform, with a variance between those that keep the size of outputs and of gradients (Glorot)."""
     bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
+@_own
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """As :func:`xavier_uniform_`, normal."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
@@ -198,27 +226,30 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
+@_own
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Uniform, with the variance that keeps the size of outputs (or gradients: ``fan_out``) behind a nonlinearity (He)."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=user_stacklevel())
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
 
+@_own
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """As :func:`kaiming_uniform_`, normal."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=user_stacklevel())
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
+@_own
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """A matrix with orthogonal rows or columns, of the first dimension and all others."""
     if tensor.ndim < 2:

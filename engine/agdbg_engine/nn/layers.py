@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from ..foreign import refuse
 from ..random import rand, randn
 from ..tensor import Parameter, Tensor
 from . import functional as F
@@ -118,6 +119,8 @@ class Embedding(Module):
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Self:  # fmt: skip
         """A module around a table."""
+        if not isinstance(embeddings, Tensor):
+            refuse(embeddings, "from_pretrained", "embeddings")
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -155,6 +158,8 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
+        if not isinstance(input, Tensor):
+            refuse(input, "flatten", "input")
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -221,6 +226,33 @@ class EmbeddingBag(Module):
                 init.zeros_(self.weight.detach()[padding_idx])
         else:
             self.weight = Parameter(_weight)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Self:  # fmt: skip
+        """A module around a table."""
+        if not isinstance(embeddings, Tensor):
+            refuse(embeddings, "from_pretrained", "embeddings")
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        made = cls(
+            rows,
+            columns,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            embeddings,
+            include_last_offset,
+            padding_idx,
+        )
+        made.weight.requires_grad = not freeze
+        return made
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any, Self
 
 from .. import events
 from ..dtype import scalar_type
+from ..foreign import beside_expected, refuse_to_hold
 from ..missing import unknown_attribute
 from ..tensor import Parameter, Tensor
 from . import module_hooks, naming, registration
@@ -94,6 +96,8 @@ class Module(Hookable, Walking, Stateful, Movable):
             persistent = stays.persistent if isinstance(stays, Buffer) else name not in self._non_persistent_buffers_set
             self._assign_buffer(name, value, persistent)
         else:
+            if "torch" in sys.modules:
+                refuse_to_hold(name, value)
             super().__setattr__(name, value)
 
     def _release(self, name: str, *stores: str) -> None:
@@ -144,7 +148,7 @@ class Module(Hookable, Walking, Stateful, Movable):
     def add_module(self, name: str, module: Module | None) -> None:
         """Hold ``module`` under ``name``; :class:`TypeError` and :class:`KeyError` for what cannot be held so."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{typename(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass{beside_expected(module, '')}")
         if not isinstance(name, str):
             raise TypeError(f"module name should be a string. Got {typename(name)}")
         if hasattr(self, name) and name not in self._modules:
@@ -160,6 +164,8 @@ class Module(Hookable, Walking, Stateful, Movable):
         self.add_module(name, module)
 
     def _hold(self, name: str, module: Module | None) -> None:
+        if module is not None and not isinstance(module, Module):
+            refuse_to_hold(name, module)
         self._modules[name] = module = registration.passed(registration.modules, self, name, module)
         if module is not None:
             naming.holds(self, module)
@@ -169,7 +175,8 @@ class Module(Hookable, Walking, Stateful, Movable):
         self._check_name("parameter", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}'"
+                f"{beside_expected(param, 'torch.nn.Parameter or None required')}"
             )
         if param is not None:
             if param.grad_fn is not None:
@@ -186,7 +193,8 @@ class Module(Hookable, Walking, Stateful, Movable):
         self._check_name("buffer", name)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}'"
+                f"{beside_expected(tensor, 'torch Tensor or None required')}"
             )
         self._buffers[name] = registration.passed(registration.buffers, self, name, tensor)
         if persistent:
@@ -265,7 +273,7 @@ def typename(value: Any) -> str:
 
 
 def _unfit(value: Any, what: str, name: str, expected: str) -> TypeError:
-    return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({expected})")
+    return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}'{beside_expected(value, expected)}")
 
 
 def clear_grad(p: Tensor, set_to_none: bool) -> None:

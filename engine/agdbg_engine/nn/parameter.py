@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import class_name
+from ..foreign import refuse
 from ..overrides import disabled
 from ..storage import InferenceStorage
 from ..tensor import Parameter, Tensor, wrap
@@ -59,7 +61,10 @@ class Buffer(Tensor, metaclass=_BufferKind):
             from ..creation import empty
 
             data = empty(0)
-        made: Any = wrap(data._a if isinstance(data, Tensor) else data.detach())
+        if not isinstance(data, Tensor):
+            refuse(data, "Buffer", "data")
+            raise AttributeError(f"'{class_name(data)}' object has no attribute 'detach'")
+        made: Any = wrap(data._a)
         made._storage = data._shared_storage()
         if data.requires_grad:
             made.requires_grad_()

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any, Self
 
+from ..foreign import refuse
 from ..tensor import Parameter, Tensor
 from .containers import pairs
 from .module import Module, typename
@@ -15,7 +16,9 @@ __all__ = ["ParameterDict", "ParameterList"]
 
 
 def _held(value: Any) -> Any:
-    """A tensor as a parameter, anything else as it is."""
+    """A tensor as a parameter, anything else as it is; a tensor of PyTorch, which would be no parameter, is refused."""
+    if not isinstance(value, Tensor):
+        refuse(value, "Parameter", "data")
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 

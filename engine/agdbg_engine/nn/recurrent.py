@@ -111,10 +111,8 @@ class RNNBase(Module):
         """Outputs of all steps and last states; ``sizes`` are those of the states."""
         if isinstance(input, PackedSequence):
             return self._run_packed(input, states, sizes)
-        if is_pytorchs(type(input)):
-            raise TypeError(
-                f"{type(self).__name__}: argument 'input' (position 1) must be Tensor, not {described(input)}"
-            )
+        if not isinstance(input, Tensor):
+            _refuse_foreign(type(self).__name__, input)
         self._check_input(input)
         single = input.ndim == 2
         x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input
@@ -240,6 +238,12 @@ def _of_running(state: State, count: int, first: State, ended: list[State]) -> S
     if count > have:
         return tuple(cat([s, f[have:count]]) for s, f in zip(state, first, strict=True))
     return state
+
+
+def _refuse_foreign(name: str, x: Any) -> None:
+    """:class:`TypeError` if ``x``, the input of a module called ``name``, is a tensor of PyTorch."""
+    if is_pytorchs(type(x)):
+        raise TypeError(f"{name}: argument 'input' (position 1) must be Tensor, not {described(x)}")
 
 
 def _check_types(**values: tuple[Any, type]) -> None:
@@ -371,6 +375,8 @@ class RNNCellBase(Module):
     def _next(self, step: Callable[..., State], x: Tensor, states: tuple[Tensor, ...] | None, count: int) -> State:
         """The next states of (N, I) or (I,), from zeros where there are none."""
         name = type(self).__name__
+        if not isinstance(x, Tensor):
+            _refuse_foreign(name, x)
         if x.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {x.ndim}D instead")
         if x.shape[-1] != self.input_size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..foreign import refuse
 from ..tensor import Tensor
 from . import functional as F
 from .convolution import Size
@@ -154,6 +155,8 @@ class Unflatten(Module):
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
+        if not isinstance(input, Tensor):
+            refuse(input, "unflatten", "input")
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

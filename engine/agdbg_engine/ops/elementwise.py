@@ -243,7 +243,7 @@ def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     With ``non_blocking`` a copy to a device is not waited for, nor one to pinned memory of the host, outside of graphs and
     tangents: what is given then is still on the device, and the in-place form lets it arrive where it writes.
     """
-    if isinstance(other, int | float | complex | np.number):
+    if isinstance(other, int | float | complex | np.number | np.bool_):
         other = wrap(beside(np.asarray(other), self._a))
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", other, 1)

@@ -110,7 +110,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """:func:`view` in the shape of ``other``."""
-    return view(self, other.shape)
+    return view(self, other._a.shape)
 
 
 def reshape(self: Tensor, *sizes_: Any, shape: Any = None) -> Tensor:
@@ -168,7 +168,7 @@ def expand(self: Tensor, *shape: Any) -> Tensor:
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """:func:`expand` to the shape of ``other``."""
-    return expand(self, other.shape)
+    return expand(self, other._a.shape)
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:

@@ -1554,6 +1554,7 @@ Tensor.cfloat *, MemoryFormat? memory_format=None
 Tensor.cdouble *, MemoryFormat? memory_format=None
 Tensor.cpu *, MemoryFormat? memory_format=None
 Tensor.contiguous *, MemoryFormat? memory_format=None
+Tensor.copy_ Tensor other, bool non_blocking=False
 Tensor.nonzero *, bool as_tuple=False
 nonzero Tensor input, *, bool as_tuple=False
 _unique2 Tensor input, *, bool sorted=True, bool return_inverse=False, bool return_counts=False

@@ -117,7 +117,9 @@ def is_tensor(value: Any) -> bool:
 
 def _is_number(kind: str, value: Any, symbolic: bool) -> bool:
     """Whether a tensor is taken for a number."""
-    if is_pytorchs(type(value)):
+    from ..tensor import Tensor
+
+    if not isinstance(value, Tensor):
         return False
     if kind == "int":
         if symbolic:

@@ -8,7 +8,7 @@ from ..sites import user_stacklevel
 from .kinds import Taken, type_name
 from .signature import Args, Keywords, Signature, Wrong
 
-_WITH_NUMBERS = {"to"} | {
+_WITH_NUMBERS = {"copy_", "to"} | {
     name + end
     for name in ("add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide")
     for end in ("", "_")

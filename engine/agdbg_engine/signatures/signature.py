@@ -174,6 +174,8 @@ def _given_as(name: str, kwargs: Keywords) -> str | None:
 
 
 def _is_integer(value: Any) -> bool:
-    if is_tensor(value):
+    from ..tensor import Tensor
+
+    if isinstance(value, Tensor):
         return bool(value.numel() == 1 and value._a.dtype.kind in "iub")
-    return is_integer(value, True)
+    return not is_tensor(value) and is_integer(value, True)

@@ -9,12 +9,19 @@ from typing import Any
 
 from ... import linalg, ops
 from ...creation import tensor
+from ...foreign import refuse
 from ...grad_mode import no_grad
 from ...tensor import Tensor
 
 
-def _listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+def _listed(tensors: Any, name: str) -> list[Any]:
+    """The tensors that the function ``name`` was given; :class:`TypeError` for PyTorch's, which have gradients of their own."""
+    refuse(tensors, name, "parameters")
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    for t in listed:
+        if not isinstance(t, Tensor):
+            refuse(t, name, "parameters")
+    return listed
 
 
 @no_grad()
@@ -23,7 +30,7 @@ def get_total_norm(
     foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """The norm of all elements together; :class:`RuntimeError` if it is not finite and ``error_if_nonfinite``."""
-    listed = _listed(tensors)
+    listed = _listed(tensors, "get_total_norm")
     norm_type = float(norm_type)
     if not listed:
         return tensor(0.0)
@@ -42,7 +49,7 @@ def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale gradients of norm ``total_norm`` so that it is at most ``max_norm``."""
-    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
+    grads = [p.grad for p in _listed(parameters, "clip_grads_with_norm_") if p.grad is not None]
     if grads:
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
         for g in grads:
@@ -56,7 +63,7 @@ def clip_grad_norm_(
 ) -> Tensor:  # fmt: skip
     """Scale the gradients in place so that the norm of all together is at most ``max_norm``; gives what it was."""
     max_norm = float(max_norm)
-    listed = _listed(parameters)
+    listed = _listed(parameters, "clip_grad_norm_")
     if isinstance(parameters, types.GeneratorType) and not listed:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=3)
     grads = [p.grad for p in listed if p.grad is not None]
@@ -69,7 +76,7 @@ def clip_grad_norm_(
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Bring every element of the gradients into [-``clip_value``, ``clip_value``], in place."""
     bound = float(clip_value)
-    for p in _listed(parameters):
+    for p in _listed(parameters, "clip_grad_value_"):
         if p.grad is not None:
             p.grad.clamp_(min=-bound, max=bound)
 

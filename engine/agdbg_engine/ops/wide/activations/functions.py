@@ -154,13 +154,13 @@ def logsigmoid(input: Tensor) -> Tensor:
 @public("nn.functional")
 def softsign(input: Tensor) -> Tensor:
     """``input / (1 + abs(input))``."""
-    return input / (input.abs() + 1)
+    return g.div(input, input.abs() + 1)  # by no operator: a tensor of PyTorch has one of its own
 
 
 @public("nn.functional")
 def tanhshrink(input: Tensor) -> Tensor:
     """``input - tanh(input)``."""
-    return input - input.tanh()
+    return g.sub(input, input.tanh())
 
 
 @public("nn.functional")

@@ -40,7 +40,7 @@ def l1_loss(
     input, target = same_shape(input, target)
     if size_average is not None or reduce is not None or weight is None:
         reduction = reduction_of(size_average, reduce, reduction)
-    loss = (input - target).abs()
+    loss = g.sub(input, target).abs()  # by no operator: two tensors of PyTorch have one of their own
     return finish(loss, reduction) if weight is None else _weighted(loss, input, weight, reduction, True)
 
 
@@ -126,7 +126,8 @@ def poisson_nll_loss(
     """Negative log likelihood of counts ``target`` whose rate is ``input`` or, with ``log_input``, its exponential."""
     if size_average is not None or reduce is not None or reduction != "none":
         reduction = reduction_of(size_average, reduce, reduction)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    rate, expected = (input.exp(), target * input) if log_input else (input, target * (input + eps).log())
+    loss = g.sub(rate, expected)
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         loss = loss + stirling.masked_fill(target <= 1, 0)

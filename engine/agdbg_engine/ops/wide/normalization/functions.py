@@ -215,7 +215,7 @@ def _batch_norm(
     training: bool, momentum: float, eps: float, cudnn_enabled: bool,
 ) -> Tensor:  # fmt: skip
     """:func:`batch_norm`."""
-    if not input.numel():
+    if not input._a.size:
         out = input.clone()
         out = out if weight is None else out * weight[0]
         return out if bias is None else out + bias[0]
@@ -276,7 +276,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(
             f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)"
         )
-    if not input.numel():
+    if not input._a.size:
         return input
     if not (input.dtype.kind == "f" or input.dtype == np.int64):
         raise no_kernel("avg_pool2d" if input.ndim == 3 else "avg_pool3d_out_frame", input.dtype)
@@ -295,7 +295,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     """``input`` divided by its p-norm along ``dim``, which counts as no less than ``eps``."""
     size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     if out is None:
-        return input / size
+        return g.div(input, size)  # not by an operator, for which a tensor of PyTorch has a method of its own
     from .... import div
 
     result: Tensor = div(input, size, out=out)

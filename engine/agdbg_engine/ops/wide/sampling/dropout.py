@@ -45,7 +45,7 @@ def _divisible(x: Tensor, alpha: bool) -> None:
 
 
 def _applied(x: Tensor, p: float, train: bool, inplace: bool, channels: bool = False, alpha: bool = False) -> Tensor:
-    if p == 0 or not train or not x.numel():
+    if not x._a.size or p == 0 or not train:  # what is no tensor has no _a
         return x
     if p == 1:
         nothing = wrap(zeros_of((), x._a))
@@ -91,7 +91,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. "
             "2D or 3D inputs)."
         )
-    return _of_channels(input, p, training, inplace, input.ndim == 3)
+    return _of_channels(input, p, training, inplace, input._a.ndim == 3)
 
 
 @public("nn.functional")
@@ -115,7 +115,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) zeroed with probability ``p``, the others scaled by 1 / (1 - p)."""
     _checked(p)
     _warn_of_shape("dropout3d", input, (4, 5), 3)
-    return _of_channels(input, p, training, inplace, input.ndim == 5)
+    return _of_channels(input, p, training, inplace, input._a.ndim == 5)
 
 
 def _of_channels(x: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:

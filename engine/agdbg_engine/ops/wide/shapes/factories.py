@@ -133,7 +133,7 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     """:func:`resize_` to the size of another tensor."""
     if events.special & events.TRANSFORM:
         check_captured(self, "resize_as_", ())
-    return _resized(self, (the_template.shape,))
+    return _resized(self, (the_template._a.shape,))
 
 
 def resized(t: Tensor, size: Sizes, steps: Sizes = ()) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .... import events
 from ....device import array_module, beside, same_place
+from ....errors import class_name
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -172,7 +173,9 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of one element of each vector, as rows."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
-    for t in given:
+    for i, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {class_name(t)}")
         if t.ndim != 1:
             raise shape_error(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(given) == 1:

@@ -110,7 +110,7 @@ def ravel(self: Tensor) -> Tensor:
 @public("Tensor")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """``reshape`` to the shape of ``other``."""
-    return reshape(self, other.shape)
+    return reshape(self, other._a.shape)
 
 
 def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
