@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+_PACKAGE = __package__
+
 REASONS: dict[str, str] = {
     "bfloat16 BFloat16Tensor": "NumPy has no such dtype, so that the engine has none: use float32, which has its range, "
     "or float16, which has its size",
@@ -98,6 +100,22 @@ REASONS: dict[str, str] = {
     "fuse_* fusion": "modules are not fused here, so that every op can be seen",
     "skip_init": "make the module itself",
     "MaskedTensor as_masked_tensor is_masked_tensor masked_tensor": "use the functions of masked with mask=...",
+    "utils.data.IterDataPipe utils.data.DFIterDataPipe utils.data.DataChunk": "use IterableDataset",
+    "utils.data.MapDataPipe": "use Dataset",
+    "utils.data.argument_validation utils.data.functional_datapipe utils.data.guaranteed_datapipes_determinism "
+    "utils.data.non_deterministic utils.data.runtime_validation* utils.data.datapipes utils.data.graph*": "there are no "
+    "datapipes here: use Dataset and IterableDataset",
+    "cuda.graph": "kernels are launched one by one here, so that every op can be seen: call the function itself",
+    "cuda.*Tensor": 'use tensor(data, dtype=..., device="cuda")',
+    "cuda.DeferredCudaCallError cuda.AcceleratorError": "use cupy.cuda.runtime.CUDARuntimeError",
+    "cuda.current_blas_handle cuda.current_solver_handle": "use cupy.cuda.device.get_cublas_handle, or get_cusolver_handle",
+    "cuda.default_generators": "use cuda.manual_seed and cuda.get_rng_state",
+    "cuda.get_allocator_backend cuda.change_current_allocator cuda.memory_usage cuda.*host_memory_stats*": "CuPy's pools "
+    "allocate: cupy.get_default_memory_pool() and cupy.get_default_pinned_memory_pool() tell of them",
+    "cuda.get_arch_list cuda.get_gencode_flags cuda.has_half": "CuPy compiles kernels for the device that there is",
+    "cuda.get_stream_from_external": "use cuda.ExternalStream",
+    "cuda.GreenContext": "use cuda.Stream",
+    "cuda.random": "use cuda.manual_seed, cuda.get_rng_state and cuda.set_rng_state",
     "reinforce": "multiply the log of the probability by the reward, and take the gradient of that",
     "hash_tensor": "use hash(x.numpy().tobytes())",
     "apply_ map_ map2_": "a function of Python for every element leaves no history: use ops",
@@ -114,7 +132,7 @@ _BY_NAME = {name: why for names, why in REASONS.items() for name in names.split(
 
 
 def reason(name: str) -> str | None:
-    """Why the engine has no ``name``; ``None`` where there is nothing to say."""
+    """Why the engine has no ``name``, or no ``module.name``; ``None`` where there is nothing to say."""
     return _BY_NAME.get(name) or next((why for pattern, why in _BY_PATTERN.items() if fnmatchcase(name, pattern)), None)
 
 
@@ -129,7 +147,7 @@ def missing(module: str, name: str, known: Iterable[str]) -> Exception:
     asks = sys._getframe(2)
     if asks.f_code.co_filename == "<frozen importlib._bootstrap>":  # it asks for every module that it has yet to import
         return AttributeError(f"module '{module}' has no attribute '{name}'")
-    text = hint(name, known)
+    text = _reason_in(module, name) or hint(name, known, module=module)
     if text and asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM:  # Python's own error would leave the hint out
         return ImportError(f"cannot import name '{name}' from '{module}'{text}", name=name)
     return AttributeError(f"module '{module}' has no attribute '{name}'{text}")
@@ -147,8 +165,17 @@ _OF_MODULES = frozenset(("compile", "share_memory"))
 """Of all names with a reason those that modules of PyTorch have as attributes: others are the program's own words."""
 
 
-def hint(name: str, known: Iterable[str], reasons: bool = True) -> str:
-    """What to add to an error about ``name``: why it is not there, or the nearest of the names ``known``; empty for neither."""
+def _reason_in(module: str, name: str) -> str:
+    """What to add where a name is missing from one ``module`` of PyTorch's and means something else in others."""
+    why = reason(f"{module.removeprefix(f'{_PACKAGE}.')}.{name}")
+    return f": {why}" if why else ""
+
+
+def hint(name: str, known: Iterable[str], reasons: bool = True, module: str = "") -> str:
+    """What to add to an error about ``name``: why it is not there, or the nearest of the names ``known``; empty for neither.
+
+    With the ``module`` that was asked also where else it is: in another module, or a name there that is nearer than any here.
+    """
     if name.startswith("__"):
         return ""
     why = reason(name) if reasons else None
@@ -156,7 +183,12 @@ def hint(name: str, known: Iterable[str], reasons: bool = True) -> str:
         return f": {why}"
     if name.startswith("_"):
         return ""
-    near = _nearest(name, tuple(known))
+    own = tuple(known)
+    near = _nearest(name, own)
+    place = _other_place(name, near) if module else None
+    if place is not None:
+        exact = place.rpartition(".")[2] == name
+        return f"; {'there is' if exact else 'the nearest is'} {place}"
     return f"; the nearest that it has is '{near}'" if near else ""
 
 
@@ -164,11 +196,70 @@ def hint(name: str, known: Iterable[str], reasons: bool = True) -> str:
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     import difflib  # here, since nobody pays for it who makes no mistake
 
-    near = difflib.get_close_matches(name, known, 1, CUTOFF)
+    near = difflib.get_close_matches(name, known, 1, CUTOFF) or _of_the_letters(name, known)
     if near:
         return near[0]
     longer = [n for n in known if n.startswith(name)] if len(name) >= LEAST else []
     return min(longer, key=len, default=None)  # of those that were cut short the one with the least left out
+
+
+def _of_the_letters(name: str, known: tuple[str, ...]) -> list[str]:
+    """What is made of the letters of a ``name`` of three, which is too short to have much in common with another."""
+    return [n for n in known if len(n) == len(name) and set(n) == set(name)] if len(name) == 3 else []
+
+
+@functools.lru_cache(128)
+def _other_place(name: str, near: str | None) -> str | None:
+    """Where else ``name`` is; where it is nowhere, a name that is still nearer to it than ``near``."""
+    import difflib
+
+    places = _places()
+    if name in places:
+        return places[name]
+    others = difflib.get_close_matches(name, places, 1, _CUTOFF_ELSEWHERE)
+    if not others or (near is not None and _alike(name, near) >= _alike(name, others[0])):
+        return None
+    return places[others[0]]
+
+
+def _alike(a: str, b: str) -> float:
+    import difflib
+
+    return difflib.SequenceMatcher(None, b, a).ratio()
+
+
+_CUTOFF_ELSEWHERE = 0.85
+_PLACES = (
+    "", "nn.functional", "linalg", "fft", "special", "nn", "optim", "optim.lr_scheduler", "autograd",
+    "func", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "nn.utils.parametrizations", "utils.data",
+    "utils.checkpoint", "amp", "signal.windows", "masked", "testing", "random", "cuda",
+)  # fmt: skip
+"""The modules whose names scripts may look for elsewhere: of those that are in several the first tells."""
+
+
+@functools.cache
+def _places() -> dict[str, str]:
+    """Full names by the last part of them; those of tensors' methods too."""
+    import importlib
+
+    package = sys.modules[_PACKAGE]
+    if getattr(package.__spec__, "_initializing", False):  # not all of it is there yet
+        return {}
+    found: dict[str, str] = {}
+    for place in _PLACES:
+        path = f"{_PACKAGE}.{place}".removesuffix(".")
+        owner = package if not place else importlib.import_module(path)
+        listed = vars(owner).get("__dir__")
+        names = [*owner.__all__] if listed is None else listed()
+        if not place:
+            names += owner.ops.FUNCTIONS
+        for name in names:
+            if not name.startswith("_"):
+                found.setdefault(name, f"{path}.{name}")
+    for name in dir(package.Tensor):
+        if not name.startswith("_"):
+            found.setdefault(name, f"{_PACKAGE}.Tensor.{name}")
+    return found
 
 
 def unknown_attribute(self: Any, name: str) -> AttributeError:

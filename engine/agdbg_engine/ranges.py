@@ -40,7 +40,7 @@ def arange(
     dtype = np.dtype(dtype)
     if dtype.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type(dtype)}'")
-    if step == 0:
+    if step == 0 or step != step:
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
@@ -51,11 +51,21 @@ def arange(
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(v, int) for v in (start, end, step))
-    count = -((start - end) // step) if whole else math.ceil((end - start) / step)
+    count = -((start - end) // step) if whole else _count((end - start) / step)
     if dtype.kind in "iu":
         return leaf((int(start) + int(step) * np.arange(count, dtype=np.int64)).astype(dtype), device, requires_grad)
     steps = np.arange(count, dtype=np.float64)
     return leaf((start + step * steps).astype(dtype), device, requires_grad)
+
+
+def _count(steps: float) -> int:
+    """How many numbers make so many steps; PyTorch's error where none can count them."""
+    if not steps < _MOST:
+        raise RuntimeError("invalid size, possible overflow?")
+    return math.ceil(steps)
+
+
+_MOST = 2.0**63
 
 
 def _number(op: str, name: str, value: Any) -> Any:

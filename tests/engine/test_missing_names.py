@@ -58,7 +58,7 @@ def test_nothing_that_is_there_has_a_reason_not_to_be():
         ("autograd", "grd", "grad"), ("autograd.forward_ad", "mk_dual", "make_dual"), ("amp", "autocats", "autocast"),
         ("cuda", "is_availabl", "is_available"), ("testing", "assert_clos", "assert_close"),
         ("linalg", "chol", "cholesky"), ("nn.init", "xavier", "xavier_normal_"), ("random", "manual_sed", "manual_seed"),
-        ("nn.grad", "conv1d_inputs", "conv1d_input"), ("cuda.amp", "autocats", "autocast"), ("cuda.nvtx", "range_psh", "range_push"),
+        ("fft", "ftt", "fft"), ("special", "efr", "erf"), ("nn.grad", "conv1d_inputs", "conv1d_input"), ("cuda.amp", "autocats", "autocast"), ("cuda.nvtx", "range_psh", "range_push"),
     ],
 )  # fmt: skip
 def test_the_nearest_name(module, name, nearest):
@@ -67,6 +67,57 @@ def test_the_nearest_name(module, name, nearest):
         getattr(owner, name)
     with pytest.raises(ImportError, match=f"^cannot import name '{name}' from '{owner.__name__}'; .* is '{nearest}'$"):
         exec(f"from {owner.__name__} import {name}")
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("linear", "there is agdbg_engine.nn.functional.linear"), ("cond", "there is agdbg_engine.linalg.cond"),
+        ("embedding_bag", "there is agdbg_engine.nn.functional.embedding_bag"), ("Adam", "there is agdbg_engine.optim.Adam"),
+        ("embeding_bag", "the nearest is agdbg_engine.nn.functional.embedding_bag"), ("item", "there is agdbg_engine.Tensor.item"),
+        ("nn.functional.Linear", "there is agdbg_engine.nn.Linear"), ("fft.matmul", "there is agdbg_engine.matmul"),
+        ("DataLoader", "there is agdbg_engine.utils.data.DataLoader"),
+    ],
+)  # fmt: skip
+def test_a_name_of_another_module(path, place):
+    owner, _, name = path.rpartition(".")
+    module = functools.reduce(getattr, owner.split("."), ag) if owner else ag
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; {place}$"):
+        getattr(module, name)
+    assert functools.reduce(getattr, place.rpartition("agdbg_engine.")[2].split("."), ag) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("cuda.graph", "kernels are launched one by one here"), ("cuda.FloatTensor", "use tensor"),
+        ("utils.data.IterDataPipe", "use IterableDataset"), ("utils.data.MapDataPipe", "use Dataset"),
+    ],
+)  # fmt: skip
+def test_a_reason_that_holds_in_one_module(path, said):
+    owner, _, name = path.rpartition(".")
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': {said}"):
+        getattr(functools.reduce(getattr, owner.split("."), ag), name)
+
+
+@pytest.mark.parametrize("module", ["cuda", "utils.data"])
+def test_every_public_name_of_a_module_is_there_or_tells_why_not(module):
+    torch = pytest.importorskip("torch")
+    theirs, ours = (functools.reduce(getattr, module.split("."), lib) for lib in (torch, ag))
+    silent = []
+    for name in theirs.__all__:
+        try:
+            getattr(ours, name)
+        except AttributeError as error:
+            silent += [] if re.search(r"': .|; the nearest|; there is", str(error)) or name.startswith("_") else [name]
+    assert not silent
+
+
+def test_every_function_that_writes_is_there():
+    torch = pytest.importorskip("torch")
+    for name in dir(torch):
+        if name.endswith("_") and not name.startswith("_") and callable(getattr(torch, name)) and not reason(name):
+            assert hasattr(ag, name), name
 
 
 def test_an_import_tells_the_reason_too():
@@ -177,7 +228,8 @@ def test_every_name_of_pytorch_is_there_or_tells_why_not(space):
             getattr(ours, name)
         except AttributeError as error:
             told = re.fullmatch(
-                r"module '.*' has no attribute '\w+'(: .+|; the nearest that it has is '\w+')", str(error)
+                r"module '.*' has no attribute '\w+'(: .+|; the nearest that it has is '\w+'|; (there is|the nearest is) [\w.]+)",
+                str(error),
             )
             silent += [] if told else [name]
     assert not silent

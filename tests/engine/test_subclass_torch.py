@@ -1,5 +1,6 @@
 """Tensor subclasses: what overrides what, in which order, and what stays of the type. PyTorch and the engine do the same."""
 
+import operator
 import re
 from pathlib import Path
 
@@ -493,3 +494,26 @@ def test_the_examples_of_the_docs(capsys):
     for example in re.findall(r"```python\n(.*?)```", page, re.S):
         exec(example, names)
     assert capsys.readouterr().out.split() == ["Metres"] * 3 + ["add", "exp"]
+
+
+@pytest.mark.parametrize("name", ("eq", "ne", "lt", "le", "gt", "ge"))
+@pytest.mark.parametrize("turned", (False, True), ids=("left", "right"))
+def test_what_an_object_sees_of_a_comparison(name, turned):
+    """The method, where it is no tensor; a subclass sees ``==`` as ``__eq__``, whichever side it is on."""
+    seen = []
+
+    def handler(kind, func, types, args=(), kwargs=None):
+        seen.append(func)
+        return "answer"
+
+    kept = []
+    for library in (torch, T):
+        own = {"__torch_function__": classmethod(handler)}
+        tensor, other = library.ones(1), type("Other", (), own)()
+        inherited = library.ones(1).as_subclass(type("Sub", (library.Tensor,), own))
+        for there in (other, inherited):
+            assert getattr(operator, name)(*((there, tensor) if turned else (tensor, there))) == "answer"
+        kept.append([f.__name__ for f in seen])
+        assert [getattr(library.Tensor, f.__name__) for f in seen] == seen
+        seen.clear()
+    assert kept[0] == kept[1]

@@ -24,6 +24,9 @@ from .shape import Dims, one_dim, some_dims
 
 Operator = Callable[[Any, Any], Tensor]
 
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+"""Those of which an object that is no tensor sees the method, as operators too."""
+
 
 def no_gradient(operands: tuple[Any, ...]) -> None:
     """Report that the graph ends at these ``operands`` of an op whose result is no floating number."""
@@ -63,7 +66,7 @@ def _operator(name: str, ufunc: Any) -> Operator:
         elif isinstance(other, int | float | np.generic):
             operand = other
         else:
-            return ask_all(compare, self, other)
+            return ask_all(getattr(Tensor, name) if name in _COMPARISONS else compare, self, other)
         try:
             mine = self._in
             if getattr(operand, "dtype", None) is not mine.dtype:

@@ -289,15 +289,19 @@ def _of_size(out: Tensor, result: Tensor) -> Any:
 
 def _warn_of_size(name: str, out: Tensor, result: Tensor) -> None:
     if out._a.size:
-        warnings.warn(
-            f"The number of elements in the out tensor of shape {list(out.shape)} is {out._a.size} which does not match the "
-            f"computed number of elements {result._a.size}. Note that this may occur as a result of rounding error. The out tensor "
-            f"will be resized to a tensor of shape ({result._a.size},)."
-            if name == "arange"
-            else f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
-            f"required output shape {list(result.shape)}. This behavior is deprecated, and in a future PyTorch release outputs "
-            "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-            "inplace, to zero elements with t.resize_(0).",
-            UserWarning,
-            stacklevel=user_stacklevel(),
-        )
+        text = _OTHER_SIZE.get(name, _OTHER_SHAPE)
+        facts = {"shape": list(out.shape), "size": out._a.size, "wanted": list(result.shape), "count": result._a.size}
+        warnings.warn(text.format(**facts), UserWarning, stacklevel=user_stacklevel())
+
+
+_OTHER_SHAPE = (
+    "An output with one or more elements was resized since it had shape {shape}, which does not match the required output shape "
+    "{wanted}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero "
+    "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
+_OTHER_SIZE = {
+    "arange": "The number of elements in the out tensor of shape {shape} is {size} which does not match the computed number of "
+    "elements {count}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape "
+    "({count},).",
+}
+"""What PyTorch says of an ``out`` of another size, by function, where it has words of its own for it."""

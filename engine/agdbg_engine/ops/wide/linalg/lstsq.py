@@ -16,6 +16,7 @@ from ...explain import shape_error
 from ...host_only import check_place
 from ...kernel_names import takes
 from ...mixed_devices import together
+from ...shape import expand
 from ..declare import formula, op, public
 from .checks import failures, floating, floating_matrices, is_tensor, matrices, one_batch, square
 from .eig import hermitian_decomposed
@@ -265,7 +266,9 @@ def lstsq(self: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = No
     rhs = b[..., None] if vector else b
     if rhs.shape[-2] != self.shape[-2]:
         raise shape_error(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
-    one_batch(name, self.shape[:-2], rhs.shape[:-2])
+    batch = one_batch(name, self.shape[:-2], b.shape[: self.ndim - 2])
+    if not vector and b.ndim < self.ndim:  # one matrix, whose rows PyTorch has taken for a batch
+        rhs = expand(rhs, *batch, *rhs.shape[-2:])
     floating_matrices("linalg.lstsq", self)
     if rcond is None:
         rcond = float(np.finfo(self._a.dtype).eps) * max(self.shape[-2:])

@@ -326,4 +326,11 @@ def _frequencies(function: Any, n: int, d: float, dtype: Any) -> Any:
         raise RuntimeError(f"{function.__name__} requires a floating point or complex dtype")
     if wanted.kind == "c":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type(wanted)}'")
-    return function(n, d).astype(wanted)
+    if n > 0 and d:
+        return function(n, d).astype(wanted)
+    count = int(n / 2) + 1 if function is np.fft.rfftfreq else n  # cut to 0, so that -1 makes one
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
+    places = np.arange(count) if function is np.fft.rfftfreq else np.roll(np.arange(-(n // 2), n - n // 2), -(n // 2))
+    with np.errstate(all="ignore"):  # 1 / 0 is infinity, and that of 0 NaN
+        return (places * np.divide(1.0, n * d)).astype(wanted)
