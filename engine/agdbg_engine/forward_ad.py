@@ -142,7 +142,7 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-def check_floating(t: Tensor, name: str) -> None:
+def check_floating(t: Any, name: str) -> None:
     """Raise :class:`ValueError` unless ``t``, the primal or tangent called ``name``, is floating point or complex."""
     if not isinstance(t, Tensor):
         foreign.refuse(t, "make_dual", "tensor" if name == "primal" else name, 1 + (name == "tangent"))

@@ -445,7 +445,7 @@ class Parameter(CopyingParameter, Tensor, metaclass=_ParameterKind):
     _is_parameter = True
     __torch_function__ = staticmethod(disabled)  # what is computed from it is a plain tensor
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """Share the memory of ``data`` (empty if ``None``).
 
         :class:`RuntimeError` where the ``detach()`` of another class gives something else than an object of it.

@@ -163,7 +163,7 @@ class Module(Hookable, Walking, Stateful, Movable):
         """Another name of :meth:`add_module`."""
         self.add_module(name, module)
 
-    def _hold(self, name: str, module: Module | None) -> None:
+    def _hold(self, name: str, module: Any) -> None:
         if module is not None and not isinstance(module, Module):
             refuse_to_hold(name, module)
         self._modules[name] = module = registration.passed(registration.modules, self, name, module)

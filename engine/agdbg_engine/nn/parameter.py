@@ -56,7 +56,7 @@ class Buffer(Tensor, metaclass=_BufferKind):
     __slots__ = ()
     __torch_function__ = staticmethod(disabled)
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:
             from ..creation import empty
 

@@ -372,7 +372,7 @@ class RNNCellBase(Module):
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
 
-    def _next(self, step: Callable[..., State], x: Tensor, states: tuple[Tensor, ...] | None, count: int) -> State:
+    def _next(self, step: Callable[..., State], x: Any, states: tuple[Tensor, ...] | None, count: int) -> State:
         """The next states of (N, I) or (I,), from zeros where there are none."""
         name = type(self).__name__
         if not isinstance(x, Tensor):

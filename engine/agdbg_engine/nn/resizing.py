@@ -154,10 +154,11 @@ class Unflatten(Module):
                 )
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Any) -> Tensor:
         if not isinstance(input, Tensor):
             refuse(input, "unflatten", "input")
-        return input.unflatten(self.dim, self.unflattened_size)
+        split: Tensor = input.unflatten(self.dim, self.unflattened_size)
+        return split
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
