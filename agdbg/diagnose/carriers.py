@@ -8,12 +8,12 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from agdbg.diagnose.enclosing import Scope, module_of, place, site_of
+from agdbg.diagnose.enclosing import Scope, function_of, module_of, place, site_of
 from agdbg.diagnose.source import called, quoted
-from agdbg.diagnose.syntax import name_of, unparse
+from agdbg.diagnose.syntax import name_of, pairs, unparse
 from agdbg.record.lookup import Site
 
-_LOOP = ast.For | ast.AsyncFor | ast.While
+LOOP = (ast.For, ast.AsyncFor, ast.While)
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 #: Functions that choose among what they are given.
 _CHOOSING = {"min", "max", "sum", "zip", "enumerate", "reversed", "list", "tuple", "print"}
@@ -47,7 +47,7 @@ def targets_of(site: Site) -> list[str]:
     """All the names that the statement around a site gives a value, several at once: ``out, h = ...``."""
     statement = place(site).statement
     several = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple | ast.List)
-    return list(_stored(statement)) if several and statement is not None else []
+    return list(stored_by(statement)) if several and statement is not None else []
 
 
 def carriers(call: Site, made: Site) -> Carriers | None:
@@ -55,17 +55,44 @@ def carriers(call: Site, made: Site) -> Carriers | None:
     tree = module_of(call.file)
     if tree is None:
         return None
-    for loop, function, by in _loops(tree, call):
+    for loop, function, by in loops(tree, call):
         names = _of_loop(tree, loop, made)
         if names:
-            return Carriers(names, function, quoted(unparse(by)) if by else "", site_of(call, by) if by else None)
+            return _carriers(names, function, call, by)
     return None
+
+
+def given_as(call: Site, made: Site, parameters: tuple[str, ...]) -> Carriers | None:
+    """What the loop around a call gives the function around ``made`` as these parameters; None when that is not clear."""
+    tree, defined = module_of(call.file), place(made).function
+    if tree is None or not isinstance(defined, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    for loop, function, by in loops(tree, call):
+        for each in (part for part in ast.walk(loop) if isinstance(part, ast.Call) and _is_call_of(tree, part, made)):
+            names = tuple(_argument(defined, each, parameter) for parameter in parameters)
+            if all(names):
+                return _carriers(names, function, call, by)
+    return None
+
+
+def _carriers(names: tuple[str, ...], function: str, call: Site, by: ast.expr | None) -> Carriers:
+    return Carriers(names, function, quoted(unparse(by)) if by else "", site_of(call, by) if by else None)
+
+
+def _argument(defined: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Call, parameter: str) -> str:
+    """The name that a call gives a parameter; empty when it is none."""
+    names = [each.arg for each in (*defined.args.posonlyargs, *defined.args.args)]
+    bound = 1 if names[:1] == ["self"] else 0
+    at = names.index(parameter) - bound if parameter in names else len(made.args)
+    by_key = next((each.value for each in made.keywords if each.arg == parameter), None)
+    given = by_key or (made.args[at] if 0 <= at < len(made.args) else None)
+    return name_of(given) if given is not None else ""
 
 
 # ----- loops -----
 
 
-def _loops(tree: ast.Module, call: Site) -> Iterator[tuple[ast.stmt, str, ast.expr | None]]:
+def loops(tree: ast.Module, call: Site) -> Iterator[tuple[ast.stmt, str, ast.expr | None]]:
     """The loops around a call, the inner first, then those around the calls of its function; with their functions and that call."""
     here = place(call)
     if not here.known:
@@ -91,7 +118,7 @@ def _around(path: tuple[ast.AST, ...]) -> Iterator[tuple[ast.stmt, ast.AST | Non
     for each in reversed(path):
         if isinstance(each, Scope):
             return
-        if isinstance(each, _LOOP):
+        if isinstance(each, LOOP):
             yield each, next((one for one in reversed(path) if isinstance(one, Scope)), None)
 
 
@@ -114,17 +141,17 @@ def _paths(tree: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[tuple[ast.AST,
 
 
 def _of_loop(tree: ast.Module, loop: ast.stmt, made: Site) -> tuple[str, ...]:
-    exposed = _exposed(loop)
+    read = exposed(loop)
     found: list[tuple[ast.stmt, list[str]]] = []
-    inside = list(_inside(loop))
+    inside = list(statements_in(loop))
     numbers = {
         name
         for each in ast.walk(tree)
         if isinstance(each, ast.Assign) and _is_number(each.value)
-        for name in _stored(each)
+        for name in stored_by(each)
     }
     for each in inside:
-        names = [name for name in _handed_on(each, inside) if name in exposed and name not in numbers]
+        names = [name for name in _handed_on(each, inside) if name in read and name not in numbers]
         if names:
             found.append((each, names))
     calling = [(each, names) for each, names in found if _calls(tree, each, made)]
@@ -136,21 +163,21 @@ def _of_loop(tree: ast.Module, loop: ast.stmt, made: Site) -> tuple[str, ...]:
 
 def _handed_on(statement: ast.stmt, inside: list[ast.stmt]) -> list[str]:
     """What a statement hands to a call and gets back by itself, or by another one that copies it: ``h = new``."""
-    given, stored = _given(statement), set(_stored(statement))
+    given, stored = _given(statement), set(stored_by(statement))
     if not given or not stored:
         return []
     copied = [
         name
         for each in inside
         if isinstance(each, ast.Assign) and (parts := list(_bare(each.value))) and set(parts) <= stored
-        for name in _stored(each)
+        for name in stored_by(each)
     ]
     return [name for name in dict.fromkeys((*_carried_by(statement), *copied)) if name in given]
 
 
 def _carried_by(statement: ast.stmt) -> list[str]:
     given = _given(statement)
-    return [name for name in _stored(statement) if name in given]
+    return [name for name in stored_by(statement) if name in given]
 
 
 def _given(statement: ast.stmt) -> set[str]:
@@ -174,7 +201,8 @@ def _bare(tree: ast.expr) -> Iterator[str]:
         yield name_of(tree)
 
 
-def _stored(statement: ast.stmt) -> Iterator[str]:
+def stored_by(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement itself gives a value; of a loop its variables."""
     targets: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         targets = statement.targets
@@ -183,7 +211,7 @@ def _stored(statement: ast.stmt) -> Iterator[str]:
     return (name for each in targets for name in _bare(each) if name)
 
 
-def _inside(loop: ast.stmt) -> Iterator[ast.stmt]:
+def statements_in(loop: ast.stmt) -> Iterator[ast.stmt]:
     """The statements of a loop, without those of functions that it defines."""
     todo: list[ast.AST] = list(_blocks(loop))
     while todo:
@@ -201,10 +229,10 @@ def _blocks(statement: ast.AST) -> Iterator[ast.stmt]:
             yield from each.body
 
 
-def _exposed(loop: ast.stmt) -> set[str]:
+def exposed(loop: ast.stmt) -> set[str]:
     """The names that a turn of a loop reads before it has given them a value."""
     found: set[str] = set()
-    _visit(_blocks(loop), set(_stored(loop)), found)
+    _visit(_blocks(loop), set(stored_by(loop)), found)
     return found
 
 
@@ -219,12 +247,19 @@ def _visit(statements: Iterable[ast.stmt], stored: set[str], found: set[str]) ->
             for part in ast.walk(head)
             if isinstance(part, ast.Name | ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Load)
         }
-        found |= read - stored
+        own = {name for head in heads for name in _variables(head)}
+        found |= read - stored - own
         # A branch or a loop may not run: what it gives a value is known inside of it only.
-        within = stored if isinstance(each, ast.With | ast.AsyncWith) else stored | set(_stored(each))
+        within = stored if isinstance(each, ast.With | ast.AsyncWith) else stored | set(stored_by(each))
         _visit(_blocks(each), within, found)
         if not isinstance(each, ast.For | ast.AsyncFor):
-            stored |= set(_stored(each))
+            stored |= set(stored_by(each))
+
+
+def _variables(tree: ast.expr) -> Iterator[str]:
+    """The variables of the comprehensions in an expression."""
+    made = (each.target for each in ast.walk(tree) if isinstance(each, ast.comprehension))
+    return (name for each in made for name in _bare(each) if name)
 
 
 def _is_number(tree: ast.expr) -> bool:
@@ -233,10 +268,13 @@ def _is_number(tree: ast.expr) -> bool:
 
 def _calls(tree: ast.Module, statement: ast.stmt, made: Site) -> bool:
     """Whether a statement calls the function around a site by its name, or an object of its class."""
-    parts = made.func.replace(".<locals>", "").split(".")
+    return any(_is_call_of(tree, each, made) for each in ast.walk(statement) if isinstance(each, ast.Call))
+
+
+def _is_call_of(tree: ast.Module, call: ast.Call, made: Site) -> bool:
+    parts = function_of(made).split(".")
     objects = objects_of(tree, parts[-2]) if len(parts) > 1 and parts[-1] in ("forward", "__call__") else set()
-    made_by = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
-    return any(called(each) == parts[-1] or name_of(each.func) in objects for each in made_by)
+    return called(call) == parts[-1] or name_of(call.func) in objects
 
 
 def objects_of(tree: ast.Module, class_name: str) -> set[str]:
@@ -246,15 +284,6 @@ def objects_of(tree: ast.Module, class_name: str) -> set[str]:
         for each in ast.walk(tree)
         if isinstance(each, ast.Assign)
         for target in each.targets
-        for name, value in _pairs(target, each.value)
-        if isinstance(value, ast.Call) and called(value) == class_name and name
+        for part, value in pairs(target, each.value)
+        if isinstance(value, ast.Call) and called(value) == class_name and (name := name_of(part))
     }
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Of ``a, b = x, y`` each name with its value."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for each, part in zip(target.elts, value.elts, strict=True):
-            yield from _pairs(each, part)
-    else:
-        yield name_of(target), value

@@ -2,15 +2,17 @@
 
 import ast
 
-from agdbg.diagnose.carriers import carriers, targets_of
+from agdbg.diagnose.carriers import Carriers, carriers, given_as, targets_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.collected import detach_where_kept, detach_where_put
 from agdbg.diagnose.detaching import NAMED, State, begins_empty, detach, is_made_late, object_of, state_of
-from agdbg.diagnose.enclosing import in_inner_loop, place
-from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
+from agdbg.diagnose.enclosing import function_of, in_inner_loop, place
+from agdbg.diagnose.filled import Filled, filled
+from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_in_turns, ran_once
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import entry_name, entry_names, entry_words
-from agdbg.diagnose.source import assigned, call_text, differentiated
+from agdbg.diagnose.shapes import holds_none
+from agdbg.diagnose.source import assigned, call_text, differentiated, expression, quoted
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines, capital, listed
 from agdbg.record.facts import NodeFact, PassFact
@@ -24,15 +26,22 @@ def cut_loose(
     total = running_total(entries, first, second)
     if total:
         return total
-    made = entries[0].node.site
-    inside = made.func not in ("", "<module>")
+    made, function = entries[0].node.site, function_of(entries[0].node.site)
     state = state_of(case, entries, first, second)
-    if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
+    found = filled(made, _consumer(entries[0]), second.site) if second is not None else None
+    if found is not None and second is not None:
+        once = first is not None and ran_in_turns(case, entries[0], first, second, until, state.tensors)
+        return _of_filled(found, state, made, second, lines, once=once)
+    if (
+        second is None
+        or function in ("", "<module>")
+        or (made.file, function) == (second.site.file, function_of(second.site))
+    ):
         return _in_one_function(case, entries, lines, second, state)
-    names = list(dict.fromkeys(filter(None, (_name(case, e) for e in entries if e.node.site.func == made.func))))
+    here = (e for e in entries if function_of(e.node.site) == function)
+    names = list(dict.fromkeys(filter(None, (_name(case, e) for e in here))))
     names = names or list(dict.fromkeys(name for each in entries[:1] for name in entry_names(case, each)))
     once = first is not None and ran_once(case, entries[0], first.row, until)
-    function = made.func.replace(".<locals>", "")
     put = (
         detach_where_put(made, entries[0], names[0], state)
         if names and once
@@ -59,6 +68,34 @@ def cut_loose(
     if names and all("." in name for name in names):
         return _of_object(state, names, function, second, lines, once=once)
     return _between(state, names, function, second, lines, once=once)
+
+
+def _of_filled(found: Filled, state: State, made: Site, second: PassFact, lines: Lines, *, once: bool) -> str:
+    """The advice for the list or dict that an inner loop fills: one item of it has a name within that loop alone."""
+    names, function = list(found.names), function_of(made)
+    with_call = (made.file, function) == (second.site.file, function_of(second.site))
+    if not found.in_loop and not with_call:
+        if all("." in name for name in names):
+            return _of_object(state, names, function, second, lines, once=once, told=found.depth == 1)
+        given = given_as(second.site, made, found.parameters) if found.parameters else None
+        if given is not None:
+            return _by_carriers(given, state, f" ({_listed(names)} in `{function}`)", second, lines)
+        if not all(is_of_module(made, name) for name in names):
+            return _between(state, names, function, second, lines, once=once or found.depth > 1)
+    by = found.by or second.site
+    after = f"`{quoted(expression(by))}`{lines.at(by)}" if found.by is not None else _call(second, lines)
+    there = State(state.tensors, by, shared=bool(found.parameters) and not _is_returned(made, names))
+    return (
+        f"Detach {_listed(names)} before the next iteration uses {_it(names)}: {there.detached(names)}, after {after}"
+    )
+
+
+def _consumer(entry: Entry) -> Site | None:
+    return entry.consumer.site if entry.consumer is not None else None
+
+
+def _it(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def _in_one_function(case: Case, entries: list[Entry], lines: Lines, second: PassFact | None, state: State) -> str:
@@ -90,15 +127,18 @@ def _is_returned(made: Site, names: list[str]) -> bool:
     return not names or function is None or bool(inside & set(names))
 
 
-def _of_object(state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool) -> str:
-    """The advice for what an object keeps: nothing hands it over but the object."""
+def _of_object(
+    state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool, told: bool = True
+) -> str:
+    """The advice for what an object keeps: nothing hands it over but the object. ``told``: it is known if not ``once``."""
     known = object_of(second.site, function)
     attributes = [name.partition(".")[2] for name in names]
     outside = [f"{known or 'model'}.{each}" for each in attributes]
     begins = [name for name in names if begins_empty(state.site, name)]
     if not once:
         inside = f". Not inside `{function}`: it runs several times in an iteration, and that would cut the graph within it as well"
-    elif any(is_made_late(state.site, name) for name in names):
+        inside = inside if told else ""
+    elif any(is_made_late(state.site, name) or holds_none(state.site, name) for name in names):
         inside = ""
     else:
         test = (
@@ -120,14 +160,7 @@ def _between(state: State, names: list[str], function: str, second: PassFact, li
     called = f" ({_listed(names)} in `{function}`)" if names else f" that `{function}` returned"
     cuts = f". Not inside `{function}`: that would cut the graph within an iteration as well"
     if found is not None:
-        there = State(state.tensors, found.site or second.site)
-        after = f"`{found.behind}`{lines.at(found.site)}" if found.site is not None else _call(second, lines)
-        verb = "hands" if len(found.names) == 1 else "hand"
-        around = f"in `{found.function}`" if found.function else "in the loop"
-        return (
-            f"Detach {_listed(list(found.names))}, which {verb} on the state{called}, {around} after {after}: "
-            f"{there.detached(list(found.names))}{'' if once else cuts}"
-        )
+        return f"{_by_carriers(found, state, called, second, lines)}{'' if once else cuts}"
     inside = cuts if returned or not once else "; what holds it there is not known here"
     own = state.detached(["state"])
     return (
@@ -136,8 +169,19 @@ def _between(state: State, names: list[str], function: str, second: PassFact, li
     )
 
 
+def _by_carriers(found: Carriers, state: State, called: str, second: PassFact, lines: Lines) -> str:
+    there = State(state.tensors, found.site or second.site)
+    after = f"`{found.behind}`{lines.at(found.site)}" if found.site is not None else _call(second, lines)
+    verb = "hands" if len(found.names) == 1 else "hand"
+    around = f"in `{found.function}`" if found.function else "in the loop"
+    return (
+        f"Detach {_listed(list(found.names))}, which {verb} on the state{called}, {around} after {after}: "
+        f"{there.detached(list(found.names))}"
+    )
+
+
 def _loop(second: PassFact, lines: Lines, *, after: bool = False) -> str:
-    around = second.site.func.replace(".<locals>", "")
+    around = function_of(second.site)
     where = "after" if after else "around"
     return f"in {f'`{around}`' if around not in ('', '<module>') else 'the loop'} {where} {_call(second, lines)}"
 

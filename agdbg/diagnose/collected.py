@@ -81,7 +81,7 @@ def _advice(loop: ast.For | ast.While, used: ast.stmt, names: list[str], state: 
 
 def _in_place_of(statement: ast.stmt, names: list[str], state: State) -> str:
     """The advice to write a statement with the names that it keeps detached."""
-    kept = [each for each in names if _bank(statement, each)]
+    kept = [each for each in names if bank_of(statement, each)]
     new = _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(copy.deepcopy(statement))
     text, graph = quoted(unparse(statement)), "its graph" if len(kept) == 1 else "their graphs"
     words = f"keep {listed(f'`{each}`' for each in kept)} without {graph}"
@@ -115,14 +115,14 @@ class _Detached(ast.NodeTransformer):
 def _keeping(body: ast.AST, used: ast.stmt, name: str) -> tuple[ast.stmt, str] | None:
     """The statement that keeps the bare name in what another statement takes it from, and the name of that."""
     inside = [each for each in ast.walk(body) if isinstance(each, ast.stmt)]
-    keepers = [(each, bank) for each in inside if (bank := _bank(each, name)) and bank != name]
-    sources = _sources(body, used, inside, {id(each) for each, _ in keepers})
-    if name in sources:
+    keepers = [(each, bank) for each in inside if (bank := bank_of(each, name)) and bank != name]
+    read = _sources(body, used, inside, {id(each) for each, _ in keepers})
+    if name in read:
         return None  # the name itself is what goes on
-    return next(((each, bank) for each, bank in keepers if bank in sources), None)
+    return next(((each, bank) for each, bank in keepers if bank in read), None)
 
 
-def _bank(statement: ast.stmt, name: str) -> str:
+def bank_of(statement: ast.stmt, name: str) -> str:
     """What a statement puts the bare name into, be it with others; empty when it does not."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         made = statement.value
@@ -147,6 +147,11 @@ def _bare(tree: ast.expr, name: str) -> bool:
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
         return any(isinstance(each, ast.List | ast.Tuple) and _bare(each, name) for each in (tree.left, tree.right))
     return isinstance(tree, ast.Name | ast.Attribute) and unparse(tree) == name
+
+
+def sources(body: ast.AST, used: ast.stmt) -> set[str]:
+    """The names a statement reads, with those which the body made them from."""
+    return _sources(body, used, [each for each in ast.walk(body) if isinstance(each, ast.stmt)], set())
 
 
 def _sources(body: ast.AST, used: ast.stmt, inside: list[ast.stmt], keepers: set[int]) -> set[str]:

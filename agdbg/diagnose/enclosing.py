@@ -18,6 +18,7 @@ from agdbg.record.lookup import Site
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 #: Bytes of a file that is read; a longer one was hardly written by hand.
 LIMIT = 1 << 20
+_OWN = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -63,6 +64,14 @@ def place(site: Site) -> Place:
     while around[-1] is not reading.statement and id(around[-1]) in parents:
         around.append(parents[id(around[-1])])
     return Place(tuple(reversed(around)), False)
+
+
+def function_of(site: Site) -> str:
+    """The name of the function around a site; a comprehension, which may run as a function of its own, is none."""
+    name = site.func.replace(".<locals>", "")
+    while name.endswith(_OWN):
+        name = name.rpartition("<")[0].removesuffix(".") or "<module>"
+    return name
 
 
 def module_of(file: str) -> ast.Module | None:
@@ -121,8 +130,9 @@ def _spans(tree: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:
 
 
 def in_inner_loop(site: Site, other: Site) -> bool:
-    """Whether a site is in a loop that another one, of the same function, is not in; False when not known."""
-    loops = [each for each in place(site).around if isinstance(each, ast.For | ast.AsyncFor | ast.While)]
+    """Whether a site is in a loop or comprehension that another one is not in; False when not known."""
+    again = (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)
+    loops = [each for each in place(site).around if isinstance(each, again)]
     around = place(other)
     return bool(loops) and around.known and site.file == other.file and loops[-1] not in around.around
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from agdbg.diagnose.carrying import cut_loose
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.chains import Chain, chains
-from agdbg.diagnose.detaching import detach, state_of
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.history import carried
 from agdbg.diagnose.holders import Holder, collected_in
@@ -19,7 +19,7 @@ from agdbg.diagnose.meeting import Entry, meet
 from agdbg.diagnose.naming import entry_words
 from agdbg.diagnose.running_value import running_value
 from agdbg.diagnose.source import assigned, call_text, expression
-from agdbg.diagnose.words import Lines, capital, count, listed, op_words
+from agdbg.diagnose.words import Lines, count, listed, op_words
 from agdbg.record.facts import PassFact
 from agdbg.record.hooked import HeldFact, held
 from agdbg.record.lookup import Site
@@ -185,7 +185,7 @@ def _carried(case: Case) -> Iterator[Found]:
 def _carried_finding(case: Case, passes: list[PassFact], entries: list[Entry]) -> Finding:
     first, last = passes[0], passes[-1]
     entry, lines = entries[0], Lines(last.site)
-    state = state_of(case, entries, passes[-2], last)
+    cut = cut_loose(case, entries, lines, passes[-2], last, last.end_row)
     names = listed(list(dict.fromkeys(entry_words(case, each) for each in entries))[:3])
     return Finding(
         kind=GROWTH,
@@ -200,7 +200,7 @@ def _carried_finding(case: Case, passes: list[PassFact], entries: list[Entry]) -
         nodes=(entry.node.id,),
         certainty="certain",
         fix=(
-            f"{capital(detach(case, entries, lines, state))}. Where more of the past is to be trained, detach every few "
+            f"{cut}. Where more of the past is to be trained, detach every few "
             "iterations: what is kept then is bounded."
         ),
     )

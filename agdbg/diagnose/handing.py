@@ -13,6 +13,7 @@ from agdbg.diagnose.enclosing import place
 from agdbg.diagnose.meeting import Entry, Meeting
 from agdbg.diagnose.source import assigned
 from agdbg.diagnose.syntax import name_of
+from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
 
 _LOW = np.uint64((1 << 32) - 1)
@@ -79,14 +80,40 @@ def is_of_module(site: Site, name: str) -> bool:
     return root not in own and not nested
 
 
+def crossed(case: Case, first: PassFact, second: PassFact) -> list[int]:
+    """The places that a pass takes from before another one, leaves aside: what one iteration hands to the next."""
+    walk, edges = case.walk, case.walk.edges
+    reached = walk.below(walk.mask(root for root, _ in second.roots))
+    late = walk.born > first.row
+    crossing = (reached & late)[edges.source] & (~late & ~walk.leaves & (walk.born >= 0))[edges.target]
+    found: list[int] = np.unique(edges.target[crossing]).tolist()
+    return found
+
+
 def ran_once(case: Case, entry: Entry, first: int, until: int) -> bool:
     """Whether the line that made an entry ran once since the row of the first pass: of the ops of one run of it some come once."""
+    return _runs(case, entry, first, until) == 1
+
+
+def ran_in_turns(case: Case, entry: Entry, first: PassFact, second: PassFact, until: int, tensors: int) -> bool:
+    """The same where the line is in an inner loop: whether it ran once for each item that one iteration hands to the next.
+
+    ``tensors`` is how many an item consists of.
+    """
+    walk = case.walk
+    line = walk.made_at[walk.place(entry.node.id)] & _LOW
+    items = sum(walk.made_at[each] & _LOW == line for each in crossed(case, first, second))
+    runs = _runs(case, entry, first.row, until or len(case.facts.trace.records))
+    return bool(runs * tensors == items)
+
+
+def _runs(case: Case, entry: Entry, first: int, until: int) -> int:
     walk = case.walk
     place_of = walk.place(entry.node.id)
     line = walk.made_at[place_of] & _LOW
     since = (walk.born > first) & (walk.born < until) & (walk.in_pass == walk.in_pass[place_of])
     words = walk.made_at[since & ((walk.made_at & _LOW) == line)]
-    return bool(len(words)) and int(np.unique(words, return_counts=True)[1].min()) == 1
+    return int(np.unique(words, return_counts=True)[1].min()) if len(words) else 0
 
 
 def kept_name(entry: Entry, name: str) -> str:

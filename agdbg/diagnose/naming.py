@@ -2,6 +2,7 @@
 
 from agdbg.diagnose.carriers import held_as
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.enclosing import function_of
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.source import assigned, expression, is_returned, operand, viewed_operand
 from agdbg.diagnose.words import is_result, listed, op_words, same_line
@@ -51,7 +52,7 @@ def entry_words(case: Case, entry: Entry) -> str:
         return listed(f"`{name}`" for name in names)
     site = entry.node.site
     if is_returned(site) and site.func:
-        return f"what `{site.func.replace('.<locals>', '')}` returned"
+        return f"what `{function_of(site)}` returned"
     return f"the result of {made_by(entry.node)}"
 
 

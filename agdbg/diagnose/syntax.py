@@ -6,6 +6,7 @@ A site knows one line and, with luck, the columns of the expression that ran. Th
 
 import ast
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,6 +65,16 @@ def name_of(tree: ast.expr) -> str:
     while isinstance(below, ast.Attribute | ast.Subscript):
         below = below.value
     return unparse(tree) if isinstance(below, ast.Name) else ""
+
+
+def pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Of ``a, b = x, y`` each target with its value."""
+    many = (ast.Tuple, ast.List)
+    if isinstance(target, many) and isinstance(value, many) and len(target.elts) == len(value.elts):
+        for each, part in zip(target.elts, value.elts, strict=True):
+            yield from pairs(each, part)
+    else:
+        yield target, value
 
 
 @lru_cache(maxsize=1024)

@@ -103,6 +103,21 @@ def warm_programs(tmp_path, run_nursery):
     return side_by_side_module.SideBySide(tmp_path, run_nursery)
 
 
+carried_programs_module = _load("carried_programs")
+
+
+@pytest.fixture
+def carried(warm_programs):
+    """A function of a head that runs programs below it, which carry something from one iteration to the next."""
+    return lambda head: carried_programs_module.Carried(warm_programs, head)
+
+
+@pytest.fixture(scope="session")
+def at_beginning():
+    """A program with what a fix says of the beginning of a function."""
+    return carried_programs_module.at_beginning
+
+
 made_up_module = _load("made_up")
 
 

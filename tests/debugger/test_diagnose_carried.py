@@ -74,24 +74,18 @@ CARRIED = {
 
 
 @pytest.fixture
-def programs(warm_programs):
-    """How agdbg starts is not what is tested here."""
-    return warm_programs
-
-
-def run(programs, text):
-    programs.write({"train.py": HEAD + text})
-    return programs.run(programs.command("lint", "train.py"))
+def programs(carried):
+    return carried(HEAD)
 
 
 @pytest.mark.parametrize("name", CARRIED)
 def test_what_is_carried_is_named_and_cutting_it_there_runs_clean(programs, name):
     text, carried, fix, line, more = CARRIED[name]
-    said = run(programs, text).stdout
+    said = programs.run(text).stdout
     assert f"into the previous iteration through {carried}, made at line" in said and "backward-twice, certain" in said
     assert fix in said and "Not inside" not in said and "state = state" not in said
     assert text.count(line + "\n") == 1
-    assert run(programs, text.replace(line + "\n", line + more + "\n")).status == 0
+    assert programs.run(text.replace(line + "\n", line + more + "\n")).status == 0
 
 
 SEVERAL = """
@@ -111,10 +105,10 @@ for i in range(3):
 
 
 def test_a_state_that_several_calls_of_an_iteration_share_is_not_cut_inside(programs):
-    said = run(programs, SEVERAL).stdout
+    said = programs.run(SEVERAL).stdout
     assert "`net.h = net.h.detach()`" in said and "Not inside `Net.step`: it runs several times" in said
     assert (
-        run(programs, SEVERAL.replace("    loss.backward()", "    loss.backward(); net.h = net.h.detach()")).status == 0
+        programs.run(SEVERAL.replace("    loss.backward()", "    loss.backward(); net.h = net.h.detach()")).status == 0
     )
 
 
@@ -139,13 +133,13 @@ kept[0].mean().backward()
     ],
 )
 def test_a_call_behind_the_loop_is_no_iteration(programs, step, fix):
-    said = run(programs, BEHIND.replace("STEP", step)).stdout
+    said = programs.run(BEHIND.replace("STEP", step)).stdout
     assert (
         "iteration" not in said and "which `kept[0].mean().backward()` at line 14 needs as well" in said and fix in said
     )
     if step == "pass":
         kept = BEHIND.replace("STEP", step).replace("sum().backward()", "sum().backward(retain_graph=True)")
-        assert "backward-twice" not in run(programs, kept).stdout
+        assert "backward-twice" not in programs.run(kept).stdout
 
 
 @pytest.mark.parametrize(
@@ -158,4 +152,4 @@ def test_a_call_behind_the_loop_is_no_iteration(programs, step, fix):
 )  # fmt: skip
 def test_of_a_running_sum_that_is_differentiated_what_was_added_is(programs, added, fix):
     text = f"w = ag.ones(3, requires_grad=True); total = 0\nfor i in range(3):\n    {added}\n    total.backward()\n"
-    assert f"{fix} place of `total.backward()`" in run(programs, text).stdout
+    assert f"{fix} place of `total.backward()`" in programs.run(text).stdout

@@ -1,7 +1,5 @@
 """A state that a call hands from one iteration to the next: it has the name that it has in the loop, and the fix runs as it stands."""
 
-import re
-
 import pytest
 
 HEAD = "import agdbg_engine as ag; from agdbg_engine import nn, optim\nag.manual_seed(0)\n"
@@ -118,60 +116,30 @@ STATES = {
 
 
 @pytest.fixture
-def programs(warm_programs):
-    """How agdbg starts is not what is tested here."""
-    return warm_programs
-
-
-def run(programs, text):
-    programs.write({"train.py": HEAD + text})
-    return programs.run(programs.command("lint", "train.py"))
-
-
-def applied(text, fix):
-    """The program with what the fix says, each statement where it says."""
-    lines = (HEAD + text).splitlines()
-    fix, _, _ = fix.partition("; or, since")
-    old = re.search(r"`([^`]+)` in place of `([^`]+)` at line (\d+)", fix)
-    if old is not None:
-        at = int(old[3]) - 1
-        assert old[2] in lines[at]
-        lines[at] = lines[at].replace(old[2], old[1])
-        return "\n".join(lines).removeprefix(HEAD) + "\n"
-    new = "; ".join(re.findall(r"`([^`=]+ = [^`]+)`", fix))
-    at = int(re.search(r"after `[^`]+` at line (\d+)", fix)[1]) - 1
-    assert new
-    line = lines[at]
-    lines[at] = f"{line}; {new}"
-    return "\n".join(lines).removeprefix(HEAD) + "\n"
-
-
-def fix_of(said):
-    return re.search(r"(?m)^   fix +(.*)$", said)[1].partition(" To train through")[0]
+def programs(carried):
+    return carried(HEAD)
 
 
 @pytest.mark.parametrize("name", STATES)
 def test_a_state_is_named_and_its_fix_runs_as_it_stands(programs, name):
     text, called = STATES[name]
-    said = run(programs, text).stdout
+    said = programs.run(text).stdout
     assert f"into the previous iteration through {called}" in said, said
-    fix = fix_of(said)
-    mended = run(programs, applied(text, fix))
+    fix = programs.fix_in(said)
+    mended = programs.run(programs.applied(text, fix))
     assert mended.status == 0, (fix, mended.stdout)
 
 
 @pytest.mark.parametrize("name", [name for name in STATES if name.startswith("attribute")])
-def test_a_fix_within_the_function_runs_as_it_stands(programs, name):
+def test_a_fix_within_the_function_runs_as_it_stands(programs, at_beginning, name):
     text, _ = STATES[name]
-    fix = fix_of(run(programs, text).stdout)
+    fix = programs.fix(text)
     if name == "attribute, stored":
         assert "`self.state = tuple(each.detach() for each in s)` in place of `self.state = s`" in fix
         return
-    inside = re.search(r"at its beginning(?:, behind `(if [^`]+:)`, since it begins as None)?: `([^`]+)`", fix)
-    assert inside is not None and (inside[1] is None) == ("ag.zeros(1, 3)" in text), fix
-    first = re.search(r"def forward\(self, x\):\n", text).end()
-    mended = f"{text[:first]}        {inside[1] or 'if True:'} {inside[2]}\n{text[first:]}"
-    assert run(programs, mended).status == 0
+    mended = at_beginning(text, fix, "forward")
+    assert mended is not None and ("since it begins as None" in fix) == ("ag.zeros(1, 3)" not in text), fix
+    assert programs.run(mended).status == 0
 
 
 NESTED = """
@@ -211,8 +179,8 @@ for i in range(3):
 
 @pytest.mark.parametrize("text", [NESTED, DICT, LISTED], ids=["nested", "dict", "list"])
 def test_what_holds_the_tensors_is_detached_as_it_is_built(programs, text):
-    fix = fix_of(run(programs, text).stdout)
-    assert run(programs, applied(text, fix)).status == 0, fix
+    fix = programs.fix(text)
+    assert programs.run(programs.applied(text, fix)).status == 0, fix
 
 
 #: What is handed to a call and comes back from it, and is no state.
@@ -226,7 +194,7 @@ OTHERS = {
 def test_where_it_is_not_clear_what_hands_it_on_nothing_is_named(programs, name):
     begin = "h = [ag.zeros(1, 3)]; a = 1; b = 2\ndef f(a): return a\n"
     text = loop(GRU, f"{OTHERS[name]}{begin}", f"a = f(a); b = f(b); out, got = net({X}, h[0]); h = [got]")
-    fix = fix_of(run(programs, text).stdout)
+    fix = programs.fix(text)
     assert "`a`" not in fix and "`b`" not in fix and "`rate`" not in fix, fix
 
 
@@ -239,4 +207,4 @@ CORRECT = {
 
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_state_that_is_detached_is_no_finding(programs, name):
-    assert run(programs, CORRECT[name]).status == 0
+    assert programs.run(CORRECT[name]).status == 0

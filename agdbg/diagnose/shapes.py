@@ -1,0 +1,239 @@
+"""What a name holds, as the source says: a tensor, or tuples, lists and dicts of tensors; and how that loses its graphs.
+
+Needs the source alone.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agdbg.diagnose.enclosing import COMPREHENSIONS, module_of, place
+from agdbg.diagnose.source import called
+from agdbg.diagnose.syntax import name_of, pairs
+from agdbg.record.lookup import Site
+
+Level = Literal["tuple", "list", "dict"]
+#: What holds what, from the outside to the inside; nothing: one tensor.
+Levels = tuple[Level, ...]
+#: Variables of the comprehensions, from the inside to the outside.
+_VARIABLES = ("each", "one", "part", "group")
+_MANY = ast.Tuple | ast.List
+#: Functions that give one tensor, whatever they are called on.
+_ONE = {"zeros", "ones", "empty", "full", "rand", "randn", "tensor", "eye", "arange", "detach", "clone", "stack", "cat"}
+_ONE |= {f"{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn")} | {"new_zeros", "new_ones"}
+_BUILDERS: dict[str, Level] = {
+    "list": "list",
+    "tuple": "tuple",
+    "dict": "dict",
+    "OrderedDict": "dict",
+    "defaultdict": "dict",
+}
+_ADDING = {"append", "insert", "extend"}
+#: Stands for a part of what some call returned.
+_RETURNED = ast.Call(ast.Name("_", ast.Load()), [], [])
+#: How many names are followed from one to the next.
+STEPS = 2
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What holds what, as far as it is known; ``closed``: what is innermost is known to be one tensor."""
+
+    levels: Levels
+    closed: bool
+
+    def inside(self, level: Level) -> "Shape":
+        """Of a list, tuple or dict of these."""
+        return Shape((level, *self.levels), self.closed)
+
+
+def shape_of(site: Site, name: str) -> Shape | None:
+    """What a name of the function around a site holds, or an attribute anywhere in the file; None when nothing says so."""
+    return _shape_of(site, name, STEPS)
+
+
+def values(site: Site, name: str) -> Iterator[ast.expr]:
+    """What the function around a site, or the file for an attribute, gives a name by a plain assignment."""
+    return (value for path, value in _given(site, name) if not path)
+
+
+def holds_none(site: Site, name: str) -> bool:
+    """Whether a list or dict begins with None in it."""
+    return any(
+        isinstance(part, ast.Constant) and part.value is None
+        for each in values(site, name)
+        if not isinstance(each, ast.Constant | ast.Call)
+        for part in ast.walk(each)
+    )
+
+
+def without_graph(name: str, levels: Levels, *, pair: bool = False) -> str:
+    """The expression for what a name holds without graphs; ``pair``: the innermost tuples are of two, as an LSTM's."""
+    if not levels:
+        return f"{name}.detach()"
+    level, inner = levels[0], levels[1:]
+    each = _VARIABLES[min(len(inner), len(_VARIABLES) - 1)]
+    item = without_graph(each, inner, pair=pair)
+    if pair and inner == ("tuple",):
+        each, item = "(h, c)" if level == "dict" else "h, c", "(h.detach(), c.detach())"
+    if level == "dict":
+        return f"{{key: {item} for key, {each} in {name}.items()}}"
+    return f"[{item} for {each} in {name}]" if level == "list" else f"tuple({item} for {each} in {name})"
+
+
+def is_own(site: Site, name: str) -> bool:
+    """Whether a name can be assigned to at a site: an attribute, an item, or a variable of the function around it."""
+    function = place(site).function
+    if not name.isidentifier() or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return True
+    inside = list(ast.walk(function))
+    own = {each.arg for each in inside if isinstance(each, ast.arg)}
+    own |= {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return name in own or any(name in each.names for each in inside if isinstance(each, ast.Global | ast.Nonlocal))
+
+
+def is_plain(site: Site, name: str) -> bool:
+    """Whether a list, a tuple or a dict that is built anew can stand for it: it is none of a kind of its own."""
+    calls = [called(each) for each in values(site, name) if isinstance(each, ast.Call)]
+    return not any(each in ("OrderedDict", "defaultdict") for each in calls)
+
+
+# ----- what the source says -----
+
+
+def _shape_of(site: Site, name: str, steps: int) -> Shape | None:
+    found: list[Shape] = []
+    for path, value in _given(site, name):
+        shape = _shape(site, value, steps)
+        if not path and shape == Shape((), closed=True):
+            return shape  # a tensor; what is stored in it is a number, or a part of it
+        if (path or shape is not None) and not _is_number(value):
+            inner = shape or Shape((), closed=False)
+            found.append(Shape((*path, *inner.levels), inner.closed))
+    if not found:
+        return None
+    depth = max(len(each.levels) for each in found)
+    levels = tuple(next(each.levels[at] for each in found if len(each.levels) > at) for at in range(depth))
+    return Shape(levels, any(each.closed for each in found if len(each.levels) == depth))
+
+
+def _shape(site: Site, tree: ast.expr, steps: int) -> Shape | None:
+    """The shape of an expression; None when it does not say: what a call returns may be a tensor or a tuple."""
+    if isinstance(tree, ast.ListComp | ast.GeneratorExp):
+        return _item(site, [tree.elt], steps).inside("list")
+    if isinstance(tree, ast.DictComp):
+        return _item(site, [tree.value], steps).inside("dict")
+    if isinstance(tree, _MANY):
+        return _item(site, tree.elts, steps).inside("list" if isinstance(tree, ast.List) else "tuple")
+    if isinstance(tree, ast.Dict):
+        return _item(site, tree.values, steps).inside("dict")
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult) and isinstance(tree.left, _MANY):
+        return _shape(site, tree.left, steps)
+    if isinstance(tree, ast.Call):
+        return _of_call(site, tree, steps)
+    return _shape_of(site, tree.id, steps - 1) if isinstance(tree, ast.Name) and steps else None
+
+
+def _item(site: Site, parts: list[ast.expr], steps: int) -> Shape:
+    """The shape of what holds one of some expressions. Several that are written out are tensors, where they are not more."""
+    known = [shape for each in parts if (shape := _shape(site, each, steps)) is not None]
+    if known:
+        return max(known, key=lambda each: len(each.levels))
+    several = len(parts) > 1 and not any(isinstance(each, ast.Constant) for each in parts)
+    return Shape((), closed=several)
+
+
+def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
+    name = called(tree)
+    if name in _ONE:
+        return Shape((), closed=True)
+    if name not in _BUILDERS or isinstance(tree.func, ast.Attribute):
+        return None
+    of = (
+        _shape(site, tree.args[0], steps)
+        if tree.args and isinstance(tree.args[0], (*COMPREHENSIONS, _MANY, ast.Dict))
+        else None
+    )
+    return (
+        Shape((_BUILDERS[name], *of.levels[1:]), of.closed)
+        if of is not None
+        else Shape((_BUILDERS[name],), closed=False)
+    )
+
+
+def _is_number(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value is not None
+
+
+# ----- what a name is given -----
+
+
+def _given(site: Site, name: str) -> Iterator[tuple[Levels, ast.expr]]:
+    """What a name is given, itself and then its items: ``hs = [...]``, ``hs[i] = h``, ``hs.append(h)``; with the way there."""
+    around = place(site)
+    tree: ast.AST | None = around.function if name.isidentifier() and around.function else module_of(site.file)
+    inside = list(ast.walk(tree)) if tree is not None and around.known else []
+    numbers = _numbers(inside)
+    found = []
+    for each in inside:
+        if isinstance(each, ast.Assign):
+            given = (pair for target in each.targets for pair in _parts(target, each.value))
+            found += [(path, value) for target, value in given if (path := _path(target, name, numbers)) is not None]
+        elif isinstance(each, ast.AnnAssign) and each.value is not None and _is_named(each.target, name):
+            found.append(((), each.value))
+        elif (
+            isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and each.func.attr in _ADDING
+            and each.args
+        ):
+            at = _path(each.func.value, name, numbers)
+            found += [((*at, "list"), each.args[-1])] if at is not None and each.func.attr != "extend" else []
+    yield from sorted(found, key=lambda each: len(each[0]))
+
+
+def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with its value; of what a call returned each is given a part."""
+    for each, part in pairs(target, value):
+        if isinstance(each, _MANY):
+            yield from ((item, _RETURNED) for item in each.elts if isinstance(item, ast.Subscript))
+        else:
+            yield each, part
+
+
+def _path(target: ast.expr, name: str, numbers: set[str]) -> Levels | None:
+    """The way from what a name holds to a target: for ``hs`` a list's to ``hs[i]``; None: it is another name's."""
+    if _is_named(target, name):
+        return ()
+    if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice | ast.Tuple):
+        return None
+    before = _path(target.value, name, numbers)
+    return None if before is None else (*before, _level(target.slice, numbers))
+
+
+def _level(index: ast.expr, numbers: set[str]) -> Level:
+    if isinstance(index, ast.Constant):
+        return "list" if isinstance(index.value, int) else "dict"
+    is_number = isinstance(index, ast.BinOp | ast.UnaryOp) or name_of(index) in numbers
+    return "list" if is_number else "dict"
+
+
+def _numbers(inside: list[ast.AST]) -> set[str]:
+    """The variables that count: of ``range`` and ``enumerate``, and ``i += 1``."""
+    found = set()
+    for each in inside:
+        if isinstance(each, ast.For | ast.comprehension) and isinstance(each.iter, ast.Call):
+            if called(each.iter) == "range":
+                found.add(name_of(each.target))
+            elif called(each.iter) == "enumerate" and isinstance(each.target, _MANY):
+                found.add(name_of(each.target.elts[0]))
+        elif isinstance(each, ast.AugAssign) and _is_number(each.value):
+            found.add(name_of(each.target))
+    return found - {""}
+
+
+def _is_named(target: ast.expr, name: str) -> bool:
+    """Whether a target is called so; an attribute may be one of an object with another name."""
+    tail = name.rpartition(".")[2]
+    return name_of(target) == name or (isinstance(target, ast.Attribute) and "." in name and target.attr == tail)
