@@ -87,7 +87,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         reach: Reach | None = None,
     ) -> None:
         super().__init__()
-        self._memory = memory
+        self._memory, self._heard = memory, {}
         register(self)
         self.no_color = is_colourless()
         self._filters = filters(self, self._filters)

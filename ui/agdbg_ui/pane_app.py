@@ -82,7 +82,7 @@ class PaneApp(App[TuiResult]):
     _findings: Findings | None
     _stopping: Stopping | None
     _folding: Folding | None
-    _heard: tuple[asyncio.Task[Any] | None, list[tuple[str, Any]]] | None = None
+    _heard: dict[asyncio.Task[Any] | None, list[tuple[str, Any]]]
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Paint, and leave the terminal's cursor on the row that the keys act on.
@@ -127,20 +127,20 @@ class PaneApp(App[TuiResult]):
 
     def say(self, text: str, severity: Any = "information") -> None:
         """A short note that goes away by itself, unless whoever does this here wants to hear it."""
-        if self._heard is not None and self._heard[0] is asyncio.current_task():
-            self._heard[1].append((text, severity))
+        if (said := self._heard.get(asyncio.current_task())) is not None:
+            said.append((text, severity))
             return
         self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
 
     @contextmanager
     def heard(self) -> Iterator[list[tuple[str, Any]]]:
         """What is said here and now, with its severity, is no note."""
-        said: list[tuple[str, Any]] = []
-        self._heard = asyncio.current_task(), said
+        task = asyncio.current_task()
+        self._heard[task] = []
         try:
-            yield said
+            yield self._heard[task]
         finally:
-            self._heard = None
+            del self._heard[task]
 
     def on_notify(self, event: Notify) -> None:
         """One more note is about to show: of those that do, the last that says something else stays."""
