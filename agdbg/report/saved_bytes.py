@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -30,10 +31,10 @@ class SavedBytes:
         run: which of them some pass used; of others it is not known when they were dropped.
     """
 
-    def __init__(self, facts: Facts, pending: Words | None = None) -> None:
-        """Read a trace; ``pending`` are nodes that hold what they have saved until a pass frees it."""
+    def __init__(self, facts: Facts, holding: Iterable[tuple[Words, int]] = ()) -> None:
+        """Read a trace; ``holding`` are nodes that hold what they have saved until a pass frees it, if not at least until a row."""
         self.facts = facts
-        self._pending = pending
+        self._holding = list(holding)
         self._records = facts.trace.records
         node, storage = self._saves()
         self.storages, first, group = np.unique(storage, return_index=True, return_inverse=True)
@@ -100,10 +101,17 @@ class SavedBytes:
         freed = _looked_up(node, freed_ids, freed_at, -1)
         used = _looked_up(node, ids, last, -1)
         end = np.where(freed >= 0, freed, np.where(used >= 0, used, _looked_up(node, births, born, -1)))
-        if self._pending is not None:
-            still = np.isin(node, self._pending) & (freed < 0)
-            return np.where(still, len(self._records), end), (used >= 0) | still
-        return end, used >= 0
+        until = self._held_until(node)
+        return np.where(freed >= 0, freed, np.maximum(end, until)), (used >= 0) | (until >= 0)
+
+    def _held_until(self, node: Words) -> Rows:
+        """For each of these nodes the last row until which it is known to hold what it has; -1: none is."""
+        if not self._holding:
+            return np.full(len(node), -1, np.int64)
+        ids = np.concatenate([nodes for nodes, _ in self._holding])
+        rows = np.repeat([row for _, row in self._holding], [len(nodes) for nodes, _ in self._holding])
+        order = np.lexsort((rows, ids))
+        return _looked_up(node, *_last(ids[order], rows[order]), -1)
 
     def _is_retained(self, rows: Rows, passes: Words) -> npt.NDArray[np.bool_]:
         """Which of these runs came after somebody had let their pass keep the graph at a stop."""

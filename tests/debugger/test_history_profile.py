@@ -1,6 +1,7 @@
 """A pass as a whole, as the hub tells it: what saved tensors hold along it, what hooks cost, gradients by layer."""
 
 import math
+import threading
 
 import pytest
 
@@ -207,3 +208,101 @@ def test_what_runs_after_somebody_has_kept_the_graph_lets_nothing_go(tmp_path, r
     recorder.close()
     body = profiled(History(tmp_path / "t"))
     assert (body["held"], body["heldAfter"]) == ([200, 100], 100 if retained else 0)
+
+
+class Live:
+    """Profiles of passes while they go on, and of the same ones after the end."""
+
+    def __init__(self, path):
+        self.path, self.recorder = path, Recorder(path, program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+        self.seen = {}
+
+    def look(self, *passes):
+        """Profile some passes as of now."""
+        ag.tensor([1.0], requires_grad=True).exp()  # what has run so far is written before this is
+        self.recorder.flush()
+        history = History(self.path)
+        self.seen |= {each: profiled(history, each) for each in passes}
+
+    def told_later(self):
+        """For each pass that was seen what is told of it now, as far as its runs went then."""
+        history = History(self.path)
+        found = {}
+        for number, seen in self.seen.items():
+            body = profiled(history, number)
+            runs = len(seen["held"])
+            found[number] = [*body["held"][:runs], (body["held"] + [body["heldAfter"]])[runs]]
+        return found
+
+    def told_then(self):
+        return {number: [*seen["held"], seen["heldAfter"]] for number, seen in self.seen.items()}
+
+
+@pytest.fixture
+def live(tmp_path):
+    found = Live(tmp_path / "t")
+    native.attach(found.recorder, also=frozenset({"shapes"}))
+    try:
+        yield found
+    finally:
+        native.detach()
+        found.recorder.close()
+
+
+@pytest.mark.parametrize("inner", ["whole", "kept", "failed", "part"])
+@pytest.mark.parametrize("keeps", [False, True])
+def test_what_passes_hold_is_the_same_in_the_midst_of_them_and_later(live, inner, keeps):
+    x, a, b = (ag.randn(200, requires_grad=True) for _ in range(3))
+
+    def fails(grad):
+        raise ValueError("on purpose")
+
+    def nested(grad):
+        with ag.enable_grad():
+            y = a.exp()
+            z = (y * b).exp()
+            loss = z.sum()
+        y.register_hook(lambda grad: live.look(1, 2))
+        if inner == "failed":
+            y.register_hook(fails)
+            with pytest.raises(ValueError, match="on purpose"):
+                loss.backward()
+        elif inner == "part":
+            z.register_hook(lambda grad: live.look(1, 2))
+            ag.autograd.grad(loss, b)
+        else:
+            loss.backward(retain_graph=inner == "kept")
+        live.look(1)
+
+    y = x.exp().exp()
+    y.register_hook(nested)
+    y.exp().sum().backward(retain_graph=keeps)
+    assert live.told_later() == live.told_then()
+    then = live.told_then()
+    assert then[1][0] == 3 * BYTES
+    assert then[2][0] == (5 if keeps else 4) * BYTES
+
+
+def test_what_a_pass_of_another_thread_has_yet_to_run_is_held_too(live):
+    x, arrived, over = ag.randn(200, requires_grad=True), threading.Event(), threading.Event()
+
+    def waits(grad):
+        arrived.set()
+        assert over.wait(30)
+
+    def other():
+        y = x.exp()
+        y.register_hook(waits)
+        y.exp().sum().backward()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert arrived.wait(30)
+    z = x.exp()
+    z.register_hook(lambda grad: live.look(1, 2))
+    z.exp().sum().backward()
+    over.set()
+    thread.join()
+    then = live.told_then()
+    assert then == {1: [2 * BYTES, 2 * BYTES, BYTES], 2: [3 * BYTES, 3 * BYTES, 2 * BYTES]}
+    assert live.told_later() == then
