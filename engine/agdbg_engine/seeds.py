@@ -9,7 +9,7 @@ import numpy as np
 
 from . import errors
 from .device import module_of, on
-from .foreign import described, refuse
+from .foreign import described, is_pytorchs, refuse
 from .gradient_edge import GradientEdge, known
 from .node import Node, edge
 from .several import at_home
@@ -22,7 +22,8 @@ Seed = tuple[Node, int, Any]
 
 def as_tuple(tensors: Any) -> tuple[Any, ...]:
     """A bare tensor or edge as a tuple of one."""
-    return (tensors,) if isinstance(tensors, Tensor | GradientEdge) else tuple(tensors)
+    one = isinstance(tensors, Tensor | GradientEdge) or is_pytorchs(type(tensors))  # which is refused as one
+    return (tensors,) if one else tuple(tensors)
 
 
 def gradients_for(roots: Sequence[Root], gradients: Any, batched: bool = False) -> list[Tensor | None]:
@@ -30,13 +31,7 @@ def gradients_for(roots: Sequence[Root], gradients: Any, batched: bool = False) 
 
     ``batched`` gradients have one dimension more, the first.
     """
-    given = (
-        (None,) * len(roots)
-        if gradients is None
-        else (gradients,)
-        if isinstance(gradients, Tensor)
-        else tuple(gradients)
-    )
+    given = (None,) * len(roots) if gradients is None else as_tuple(gradients)
     made = [
         _ones(root) if g is None else _checked(i, root, g, batched)
         for i, (root, g) in enumerate(zip(roots, given, strict=False))

@@ -69,6 +69,34 @@ def test_first_values_are_not_written_to_them(name):
     assert (t == 7).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "hx"),
+    [
+        ("LSTM", torch.zeros(2, 1, 1, 4)),
+        ("LSTM", (torch.zeros(1, 1, 4), torch.zeros(1, 1, 4))),
+        ("GRU", torch.zeros(1, 1, 4)),
+        ("RNN", torch.zeros(1, 1, 4)),
+    ],
+)
+def test_states_are_refused(name, hx):
+    assert not said(lambda: getattr(engine.nn, name)(3, 4)(engine.ones(2, 1, 3), hx))
+
+
+@pytest.mark.parametrize("made", [torch.tensor(1.0), torch.ones(2)])
+def test_roots_and_gradients_are_refused(made):
+    x = engine.ones(3, requires_grad=True)
+    for call in (
+        lambda: engine.autograd.backward(made),
+        lambda: engine.autograd.backward(x.sum(), made),
+        lambda: x.sum().backward(made),
+        lambda: x.sum().backward(inputs=made),
+        lambda: engine.autograd.grad(x.sum(), x, made),
+        lambda: engine.nn.utils.vector_to_parameters(made, [x]),
+        lambda: engine.nn.utils.rnn.pad_sequence([made]),
+    ):
+        assert not said(call)
+
+
 def test_dropout_in_place_leaves_them_as_they_are():
     t = torch.ones(2, 2)
     assert not said(lambda: engine.nn.functional.dropout1d(t, 0.5, True, True))

@@ -223,6 +223,20 @@ def test_states_of_recurrent_networks(torch):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "float16"])
+def test_input_of_another_dtype_than_the_weights(torch, name, dtype):
+    said = []
+    for library in (ag, torch):
+        module, x = getattr(library.nn, name)(3, 4), library.zeros(2, 1, 3, dtype=getattr(library, dtype))
+        packed = library.nn.utils.rnn.pack_sequence([x[:, 0]])
+        for given in (x, x[:, 0], x[..., :2], packed, packed._replace(data=x)):
+            with pytest.raises(ValueError, match="RNN input dtype") as caught:
+                module(given)
+            said.append(str(caught.value))
+    assert said[:5] == said[5:]
+
+
 def test_states_of_batch_norm_without_a_number_of_batches(torch):
     for library in (ag, torch):
         module = library.nn.BatchNorm1d(3)

@@ -27,12 +27,12 @@ def trained(lib: Any, name: str, options: dict[str, Any], dtype: str) -> tuple[l
     """Losses of twenty steps and the optimizer."""
     rng = np.random.default_rng(0)
     w, x, y = (lib.from_numpy(rng.standard_normal(s).astype(dtype)) for s in ((6, 4), (12, 4), (12, 6)))
-    weight, bias = lib.nn.Parameter(w), lib.nn.Parameter(lib.ones(6, dtype=w.dtype))
-    optimizer = getattr(lib.optim, name)([weight] if name == "Muon" else [weight, bias], **options)
+    weight, bias, scale = (lib.nn.Parameter(p) for p in (w, lib.ones(6, dtype=w.dtype), lib.ones((), dtype=w.dtype)))
+    optimizer = getattr(lib.optim, name)([weight] if name == "Muon" else [weight, bias, scale], **options)
     losses = []
     for _ in range(20):
         optimizer.zero_grad()
-        loss = ((x @ weight.T + bias - y) ** 2).mean()
+        loss = ((x @ weight.T * scale + bias - y) ** 2).mean()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..creation import zeros
 from ..device import same_place
-from ..foreign import described, is_pytorchs
+from ..foreign import described, is_pytorchs, refuse
 from ..ops.lists import cat, stack
 from ..ops.wide.layers import recurrent as steps
 from ..sites import user_stacklevel
@@ -113,6 +113,8 @@ class RNNBase(Module):
             return self._run_packed(input, states, sizes)
         if not isinstance(input, Tensor):
             _refuse_foreign(type(self).__name__, input)
+        for state in () if states is None else states:
+            refuse(state, type(self).__name__, "hx", 2)
         self._check_input(input)
         single = input.ndim == 2
         x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input
@@ -190,15 +192,26 @@ class RNNBase(Module):
         return joined(outs[::-1] if backwards else outs), state
 
     def _check_packed(self, x: Tensor) -> None:
+        self._check_dtype(x)
         if x.ndim != 2:
             raise RuntimeError(f"input must have 2 dimensions, got {x.ndim}")
         self._check_input(x)
+
+    def _check_dtype(self, x: Tensor) -> None:
+        own = self._weights("_l0")[0].dtype
+        if x.dtype != own:
+            found, wanted = f"torch.{x.dtype}", f"torch.{own}"
+            raise ValueError(
+                f"RNN input dtype ({found}) does not match weight dtype ({wanted}). Convert input: input.to({wanted}), or convert "
+                f"model: model.to({found})"
+            )
 
     def _check_input(self, x: Tensor) -> None:
         name = type(self).__name__
         if x.ndim not in (2, 3):
             got = f"{x.ndim}D tensor" if name == "RNN" else f"{x.ndim}D"
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
+        self._check_dtype(x)
         if x.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"

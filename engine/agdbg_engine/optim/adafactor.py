@@ -71,8 +71,7 @@ class Adafactor(Elementwise):
         if group["weight_decay"] != 0:
             x *= 1 - lr * group["weight_decay"]
         update = np.maximum(_moments(state, g, step ** group["beta2_decay"], least), least * least)
-        np.sqrt(update, out=update)
-        update = g / update
+        update = g / np.sqrt(update)  # of an array without dimensions NumPy makes a number, which is no `out`
         update *= -rate / max(1.0, _size(update) / group["d"])
         x += update
         return [t for name, t in state.items() if name != "step"]

@@ -17,6 +17,7 @@ addcmul Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor?
 addmm Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
 addmm Tensor input, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
 addmv Tensor input, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
+addmv_ Tensor input, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1
 addr Tensor input, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
 adjoint Tensor input
 affine_grid_generator Tensor theta, SymInt[] size, bool align_corners, *, Tensor? out=None
@@ -56,6 +57,7 @@ argsort Tensor input, *, bool stable, int dim=-1, bool descending=False, Tensor?
 argsort Tensor input, int dim=-1, bool descending=False
 argwhere Tensor input
 as_strided Tensor input, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None
+as_strided_ Tensor input, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None
 as_strided_copy Tensor input, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor? out=None
 as_strided_scatter Tensor input, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor? out=None
 asin Tensor input, *, Tensor? out=None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ... import ops
+from ...foreign import hint
 from ...tensor import Tensor
 from ..module import typename
 
@@ -18,7 +19,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Let the parameters be the parts of ``vec``, on its memory."""
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}{hint(vec)}")
     whole: Any = vec
     start = 0
     for p in _on_one_device(parameters):

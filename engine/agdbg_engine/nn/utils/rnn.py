@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ... import creation
 from ...dtype import float16, float32, float64, int64, scalar_type
+from ...foreign import refuse
 from ...missing import public_names
 from ...ops.wide.layers import packing
 from ...ranges import arange
@@ -175,6 +176,8 @@ def pad_sequence(
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    for s in given:
+        refuse(s, "pad_sequence", "sequences")
     longest, rest = max(s.shape[0] for s in given), given[0].shape[1:]
     sizes = (len(given), longest) if batch_first else (longest, len(given))
     first = given[0]

@@ -38,8 +38,7 @@ def multi_margin_loss(
         raise shape_error("weight must be one-dimensional", ValueError)
     if weight is not None and weight.numel() != x.shape[1]:
         raise shape_error(f"inconsistent weight size, expected {x.shape[1]} but got {list(weight.shape)}")
-    if target.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {scalar_type(target.dtype)}")
+    _of_longs(target)
     if on_host(y._a) and y.numel() and not (int(y._a.min()) >= 0 and int(y._a.max()) < x.shape[1]):
         raise RuntimeError("target out of range")
     if target.ndim == 0 and reduction == "none":
@@ -54,6 +53,11 @@ def _not_empty(x: Tensor) -> None:
         )
 
 
+def _of_longs(target: Tensor) -> None:
+    if target.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_type(target.dtype)}")
+
+
 @public("nn.functional")
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
@@ -64,8 +68,9 @@ def multilabel_margin_loss(
     if input.shape != target.shape or input.ndim > 2:
         raise shape_error(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     classes = input.shape[-1] if input.ndim else 1
-    if on_host(target._a) and target.numel() and not (int(target._a.min()) >= -1 and int(target._a.max()) < classes):
+    if on_host(target._a) and target.numel() and not (target._a.min() >= -1 and target._a.max() < classes):
         raise RuntimeError("argument #2 'target' is out of range")
+    _of_longs(target)
     if input.ndim < 2 and reduction == "none":
         reduction = "sum"
     return OPS["multilabel_margin_loss"](input.view(-1, classes), target.view(-1, classes), reduction)
