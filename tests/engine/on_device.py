@@ -224,11 +224,12 @@ def install():
     """Make it so, for all threads of this process."""
     refusing.asks = _may_read
     type(_defaults).stack = property(_stack, lambda self, stack: setattr(self, "_given", stack))
+    ag.Tensor.numpy = _numpy(ag.Tensor.numpy)
     for name in ASKED:
         setattr(ag.Tensor, name, _reading(getattr(ag.Tensor, name)))
+    for name in ASKED:  # after the methods: to look for a name may import modules with classes of tensors, which take them over
         if hasattr(ag, name):
             setattr(ag, name, _reading(getattr(ag, name)))
-    ag.Tensor.numpy = _numpy(ag.Tensor.numpy)
     from_numpy = ag.from_numpy
     ag.from_numpy = lambda array: from_numpy(array).to("strict")
     errors.type_text = firing.type_text = _type_text
