@@ -227,7 +227,8 @@ def install():
     ag.Tensor.numpy = _numpy(ag.Tensor.numpy)
     for name in ASKED:
         setattr(ag.Tensor, name, _reading(getattr(ag.Tensor, name)))
-    for name in ASKED:  # after the methods: to look for a name may import modules with classes of tensors, which take them over
+    # After the methods: to look for a name may import modules with classes of tensors, which take those over.
+    for name in ASKED:
         if hasattr(ag, name):
             setattr(ag, name, _reading(getattr(ag, name)))
     from_numpy = ag.from_numpy
