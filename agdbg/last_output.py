@@ -31,12 +31,17 @@ def error_line(lines: Sequence[str]) -> str:
     return tail[found] if found is not None and len(tail) - found <= _BEHIND else ""
 
 
+def is_library(file: str) -> bool:
+    """Whether a file is of an installed package, or of Python itself: no code of the program's own."""
+    return _LIBRARY.search(file) is not None
+
+
 def own_line(lines: Sequence[str]) -> str:
     """``train.py:9  y = model(x)``: the innermost line of the traceback that is in no library, or ""."""
     tail = _without_blanks(lines)[-_LOOKED_AT:]
     begin = _begin(tail)
     frames = [] if begin is None else [(at, _FRAME.match(tail[at])) for at in range(begin + 1, len(tail))]
-    own = [(at, frame) for at, frame in frames if frame is not None and not _LIBRARY.search(frame["file"])]
+    own = [(at, frame) for at, frame in frames if frame is not None and not is_library(frame["file"])]
     if not own:
         return ""
     at, frame = own[-1]

@@ -133,12 +133,13 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "state": explanation.ending.state,
         "ending": str(explanation.ending),
         "uncaught": explanation.uncaught,
-        "undiagnosed": [_undiagnosed(each) for each in explanation.undiagnosed],
+        "undiagnosed": [undiagnosed_as_json(each) for each in explanation.undiagnosed],
         "findings": [_finding(explained) for explained in explanation.findings],
     }
 
 
-def _undiagnosed(each: Undiagnosed) -> dict[str, Any]:
+def undiagnosed_as_json(each: Undiagnosed) -> dict[str, Any]:
+    """An error of which no finding speaks, in values that JSON knows."""
     site = each.error.site
     return {
         "kind": each.error.kind,

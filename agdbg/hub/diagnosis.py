@@ -6,6 +6,7 @@ from typing import Any
 
 from agdbg.events import Kind
 from agdbg.hub.call import Refused
+from agdbg.last_output import is_library
 from agdbg.record.lookup import Site
 
 #: Errors that are none: what was seen of values.
@@ -41,11 +42,19 @@ def exception_body(history: Any, stop: dict[str, Any], cwd: str) -> dict[str, An
         "description": text if finding is None else finding.cause,
         "breakMode": "always",
         "details": {
-            "message": text if finding is None else _rendered(history, recorded, finding, cwd),
+            "message": _raised(text, stop, cwd) if finding is None else _rendered(history, recorded, finding, cwd),
             "typeName": kind or "error",
             "stackTrace": text,
         },
     }
+
+
+def _raised(text: str, stop: dict[str, Any], cwd: str) -> str:
+    """An error without a diagnosis, and where the program stands at it."""
+    from agdbg.explain.places import place_of
+
+    place = place_of(_place_of(stop), _base(cwd))
+    return f"{text}\n\nat {place}" if place else text
 
 
 def _recorded(history: Any, error: dict[str, Any] | None) -> Any:
@@ -73,12 +82,12 @@ def findings_body(
     history: Any, cwd: str, stop: dict[str, Any], *, lints: bool = False, notes: bool = False
 ) -> dict[str, Any]:
     """The body of ``agdbg/findings``; what is found about the error of a stop comes first."""
-    from agdbg.explain.explanation import Explained, as_json
+    from agdbg.explain.explanation import Explained, as_json, undiagnosed_as_json
     from agdbg.explain.stop_finding import finding_at, of_values, sameness
     from agdbg.explain.text import as_text
     from agdbg.record.children import children_of
 
-    explanation = history.explanation(lints=lints, notes=notes)
+    explanation = _with_earlier_ones_caught(history, history.explanation(lints=lints, notes=notes), stop)
     here = finding_at(history.live, lambda: of_values(history.facts()), stop)
     if here is not None:
         rest = [each for each in explanation.findings if sameness(each.finding) != sameness(here)]
@@ -86,11 +95,12 @@ def findings_body(
     elif (untold := _untold(history, stop)) is not None:
         explanation = replace(explanation, undiagnosed=[untold, *explanation.undiagnosed], stands_at=untold)
     elif (error := _told(history, stop)) is not None:
-        explanation = _first_about(history, explanation, error)
+        explanation = _first_about(history, explanation, error, _place_of(stop))
     others = str(children_of(explanation.path))
     rendered = "\n\n".join(filter(None, (as_text(explanation, base=_base(cwd)), others)))
     unseen = "; ".join(filter(None, (_unseen(history, explanation.findings), others)))
-    return {**as_json(explanation), "rendered": rendered, "unseen": unseen}
+    stands_at = explanation.stands_at and undiagnosed_as_json(explanation.stands_at)
+    return {**as_json(explanation), "rendered": rendered, "unseen": unseen, "stands_at": stands_at}
 
 
 def _untold(history: Any, stop: dict[str, Any]) -> Any:
@@ -102,9 +112,15 @@ def _untold(history: Any, stop: dict[str, Any]) -> Any:
     text, kind = str(error.get("text") or ""), str(error.get("kind") or "")
     if not text or kind in _OF_VALUES or _recorded(history, error) is not None or _is_recorded(history, text):
         return None
-    frame: dict[str, Any] = next(iter(stop.get("frames") or []), {})
-    site = Site(str(frame.get("file") or ""), int(frame.get("line") or 0), str(frame.get("name") or ""))
-    return Undiagnosed(ErrorFact(kind, 0, 0, site, 0, 0, 0, text, "", -1), 1, None)
+    return Undiagnosed(ErrorFact(kind, 0, 0, _place_of(stop), 0, 0, 0, text, "", -1), 1, None)
+
+
+def _place_of(stop: dict[str, Any]) -> Site:
+    """The innermost line of the program's own on the way to where a thread stands; without one, the innermost."""
+    frames = stop.get("frames") or []
+    own = (each for each in frames if not is_library(str(each.get("file") or "<")))
+    frame: dict[str, Any] = next(own, next(iter(frames), {}))
+    return Site(str(frame.get("file") or ""), int(frame.get("line") or 0), str(frame.get("name") or ""))
 
 
 def _told(history: Any, stop: dict[str, Any]) -> Any:
@@ -117,10 +133,35 @@ def _told(history: Any, stop: dict[str, Any]) -> Any:
     return _recorded(history, error) or next(of_text, None)
 
 
-def _first_about(history: Any, explanation: Any, error: Any) -> Any:
-    """The explanation with what it says of an error in front: the program stands at that, and caught those before it."""
+def _with_earlier_ones_caught(history: Any, explanation: Any, stop: dict[str, Any]) -> Any:
+    """Of a program that stands at an error those before it, of the same thread, were caught: it came this far."""
+    from agdbg.diagnose.kinds import error_kind
+
+    error, raised = stop.get("error"), history.errors()
+    threads = {history.live.words(each.row)[0] >> 32 for each in raised}
+    if error is None or threads - {stop.get("thread")}:
+        return explanation
+    line = _first_line(str(error.get("text") or ""))
+    # an error that passes through one pass after another is recorded in each
+    same = {each.kind for each in raised if (told := _first_line(each.text)) and line.endswith(told)}
+    findings = [
+        replace(each, fate="caught") if each.fate is None and error_kind(each.finding.kind) not in same else each
+        for each in explanation.findings
+    ]
+    undiagnosed = [
+        replace(each, fate="caught") if each.fate is None and not line.endswith(_first_line(each.error.text)) else each
+        for each in explanation.undiagnosed
+    ]
+    return replace(explanation, findings=findings, undiagnosed=undiagnosed)
+
+
+def _first_about(history: Any, explanation: Any, error: Any, place: Site) -> Any:
+    """The explanation with what it says of an error in front: the program stands at that, and caught those before it.
+
+    ``place`` is where it stands: the line that raised it, where the record may have that of the pass.
+    """
     from agdbg.explain.explanation import Explained
-    from agdbg.explain.fates import Fate
+    from agdbg.explain.fates import Fate, Undiagnosed
 
     fate: Fate = "predicted" if error.predicted else None
     finding = history.finding_of(error.row)
@@ -131,7 +172,9 @@ def _first_about(history: Any, explanation: Any, error: Any) -> Any:
         return replace(explanation, findings=[*(mine or [Explained(finding, fate)]), *rest])
     same = [each for each in explanation.undiagnosed if (each.error.kind, each.error.text) == (error.kind, error.text)]
     rest = [each for each in explanation.undiagnosed if each not in same]
-    return replace(explanation, undiagnosed=[*same, *rest], stands_at=same[0]) if same else explanation
+    placed = replace(error, site=place) if place.file else error
+    own = Undiagnosed(placed, same[0].count if same else 1, fate)
+    return replace(explanation, undiagnosed=[own, *same[1:], *rest], stands_at=own)
 
 
 def _lines_of(finding: Any) -> object:

@@ -398,6 +398,7 @@ class FindingsBody(TypedDict):
     """What ``agdbg explain --json`` prints, and as ``rendered`` what it prints without ``--json``.
 
     Findings about NaN and Inf are there unasked, where values were recorded; ``unseen``: what of them no finding speaks of.
+    What is about the error at which the program stands is told first; ``stands_at`` is that error where no finding speaks of it.
     """
 
     format: str
@@ -413,6 +414,7 @@ class FindingsBody(TypedDict):
     findings: list[Finding]
     rendered: str
     unseen: str
+    stands_at: Undiagnosed | None
 
 
 # ----- where to stop -----

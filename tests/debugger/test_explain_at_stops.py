@@ -122,3 +122,26 @@ def test_the_error_of_the_stop_is_told_before_those_that_the_program_caught(cons
     found = console.value("explain")
     assert found["rendered"].startswith(first), found["rendered"]
     assert [each["kind"] for each in found["findings"]] == kinds
+
+
+@pytest.mark.parametrize(
+    ("last", "line"),
+    [
+        ("torch.matmul(w, w.double())\n", 12),
+        ("def hook(g):\n    raise ValueError('wrong')\nz = w * 3\nz.register_hook(hook)\nz.sum().backward()\n", 13),
+    ],
+    ids=["dtype", "hook"],
+)
+def test_an_error_without_a_diagnosis_is_told_by_its_line_and_those_before_it_as_caught(console_stage, last, line):
+    console = console_stage.console(CAUGHT + last)
+    console.do("catch any")
+    console.do("run")
+    for _ in range(3):
+        console.do("continue")
+        found = console.value("explain")
+        if (found["stands_at"] or {}).get("line") == line:
+            break
+    assert found["stands_at"]["line"] == line
+    assert [(each["kind"], each["caught"]) for each in found["findings"]] == [("backward-twice", True)]
+    info = console.ask("exceptionInfo", threadId=1)
+    assert f":{line} in" in info["details"]["message"]

@@ -98,6 +98,60 @@ def test_the_error_that_the_recording_names_is_told_first(shown):
     drive(shown, script, prepare=prepare)
 
 
+CAUGHT = {
+    "kind": "inplace-modified",
+    "cause": "`mul_` changed what was saved.",
+    "certainty": "certain",
+    "fix": "",
+    "caught": True,
+    "ended": None,
+    "nodes": [],
+    "evidence": [],
+}
+
+
+def ended_for(hub, uncaught="", ended=None):
+    """An error was caught; then the program ended for another one."""
+    one = {"kind": "shape", "text": f"{uncaught}\nmore", "count": 1, "caught": ended is None, "ended": ended}
+    body = {"findings": [CAUGHT], "rendered": "the whole", "unseen": ""}
+    more = {"undiagnosed": [one | {"file": "", "line": 0}]} if ended else {"uncaught": uncaught}
+    hub.do_findings = lambda lints=False: body | more
+
+
+@pytest.mark.parametrize("ended_what", [None, "program"], ids=["of no engine", "without a diagnosis"])
+@pytest.mark.parametrize("state", ["running", "trace"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+def test_the_error_that_ended_the_program_is_told_and_not_one_that_it_caught(shown, ended_what, state, size):
+    async def script(screen):
+        if state == "running":
+            await ended(screen, printed=TRACEBACK)
+        else:
+            screen.hub.stop(5, reason="exception", text="RuntimeError: modified", recorded=True)
+        await screen.until(lambda: banner(screen).headline == "KeyError: 'it'")
+        await screen.until(lambda: screen.app.output.display)
+        assert banner(screen).kind == "error"
+        await screen.press("5")
+        await screen.settle()
+        assert "caught by the program" in screen.text and not screen.app.output.display
+
+    def prepare(hub):
+        ended_for(hub, "KeyError: 'it'", ended_what)
+
+    how = {"state": "trace", "command": "attach", "arguments": {"trace": "/t"}} if state == "trace" else {}
+    drive(shown, script, prepare=prepare, size=size, **how)
+
+
+def test_of_several_findings_that_of_the_end_is_in_the_banner(shown):
+    def prepare(hub):
+        hub.findings = [CAUGHT, CAUGHT | {"cause": "It was run twice.", "caught": False, "ended": "program"}]
+
+    async def script(screen):
+        await ended(screen)
+        assert banner(screen).headline == "It was run twice. (and 1 more)"
+
+    drive(shown, script, prepare=prepare)
+
+
 def test_what_was_printed_last_stands_there_when_the_end_is_told(shown):
     async def script(screen):
         screen.hub.send("output", category="stdout", output=TRACEBACK)

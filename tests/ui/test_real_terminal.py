@@ -475,3 +475,34 @@ def test_the_screen_turns_to_another_rank_and_back(terminal):
     screen.wait("ended")
     screen.keys("q")
     screen.wait("train-rank0-", gone=["Inspector"])
+
+
+CAUGHT_BEFORE = """\
+import agdbg_engine as ag
+
+w = ag.ones(3, requires_grad=True)
+try:
+    y = (w * 2).exp()
+    z = y.sum()
+    y.mul_(2)
+    z.backward()
+except RuntimeError:
+    pass
+raise KeyError("no such data set")
+"""
+
+
+def test_the_error_that_ended_a_program_is_told_also_when_its_recording_is_opened(terminal):
+    screen = terminal(CAUGHT_BEFORE, columns=100, rows=30)
+    screen.enter(f"{AGDBG} run --trace traced train.py")
+    screen.wait("will fail: `y`")
+    screen.keys("c")
+    screen.wait("ended with status 1", "error: KeyError: 'no such data set'", "at train.py:11", "Traceback")
+    screen.keys("q")
+    screen.wait("trace: traced", gone=["Inspector"])
+    screen.enter(f"clear; {AGDBG} open traced")
+    screen.wait("recording: ", "error: KeyError: 'no such data set'", "at train.py:11", "Traceback")
+    screen.keys("5")
+    screen.wait("caught by the program", "KeyError", gone=["Traceback"])
+    screen.keys("q")
+    screen.wait("ready>", gone=["Inspector"])

@@ -321,3 +321,65 @@ def test_what_was_foreseen_and_did_not_come_is_said_when_the_program_is_over():
         assert "had not happened when the program ended" in "\n".join(seen(app.pane))
 
     drive_pane(Host(FindingsPane()), script, size=(100, 12))
+
+
+SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x4)"
+
+
+def undiagnosed(text=SHAPE, **more):
+    return {"kind": "shape", "text": text, "count": 1, "caught": None, "ended": None, "file": SCRIPT, "line": 8} | more
+
+
+def with_more(hub, **more):
+    """The hub also says this of its findings."""
+    told = hub.do_findings
+    hub.do_findings = lambda lints=False: told(lints) | more
+
+
+def test_an_error_without_a_diagnosis_stands_before_those_that_were_caught(shown):
+    def prepare(hub):
+        hub.findings = [finding(caught=True)]
+        hub.exception = {"exceptionId": "shape", "description": SHAPE, "details": {"message": SHAPE}}
+        with_more(hub, stands_at=undiagnosed())
+
+    async def script(screen):
+        await screen.stop(5, reason="exception", text=SHAPE)
+        pane = screen.app.panes.findings
+        await screen.until(lambda: len(pane.findings) == 2)
+        rows = ["".join(text for text, _ in pane.row(at, 200)) for at in range(pane.row_count)]
+        assert "mat1 and mat2" in rows[0] and "caught" not in rows[1]
+        assert any("caught by the program" in row for row in rows[2:])
+        await screen.press("f")
+        await screen.until(lambda: (screen.app.panes.source.path, screen.app.panes.source.line) == (SCRIPT, 8))
+        await screen.press("f")
+        await screen.until(lambda: screen.app.panes.source.line == 9)
+
+    drive(shown, script, prepare=prepare, size=(120, 40))
+
+
+def test_what_comes_in_after_the_look_at_an_error_is_looked_at_too(shown):
+    async def script(screen):
+        await screen.stop(5, reason="exception", text=SHAPE)
+        await screen.until(lambda: screen.hub.asked("agdbg/findings"))
+        await screen.settle()
+        screen.hub.findings = [finding()]
+        screen.hub.send("agdbg/grew", nodes=30, records=99)
+        await screen.until(lambda: screen.app.panes.findings.findings)
+
+    drive(shown, script)
+
+
+def test_at_a_stop_on_the_same_finding_its_headline_is_in_sight_again():
+    async def script(app, pilot):
+        there = [finding(evidence=[evidence("saved", at, "y") for at in range(40)])]
+        app.pane.show(there)
+        app.pane.select(there[0]["cause"])
+        await pilot.press("end")
+        await pilot.pause()
+        app.pane.set_reactive(FindingsPane.cursor, 0)  # as when it was made anew
+        app.pane.show([*there])
+        app.pane.select(there[0]["cause"])
+        await pilot.pause()
+        assert app.pane.top_row == 0
+
+    drive_pane(Host(FindingsPane()), script, (100, 12))

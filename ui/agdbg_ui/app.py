@@ -201,6 +201,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
+        self._findings.on_known = self._explaining.learn
         self.commander = self.commander or ConsoleRunner(session, self.prompts.tell)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
@@ -327,6 +328,8 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
     @on(messages.Printed)
     def _on_printed(self, message: messages.Printed) -> None:
         self.output.feed(message.text)
+        if self._explaining is not None and self.session is not None and self.session.view.life == "trace":
+            self._explaining.printed_anew()
 
     @on(messages.Progressed)
     def _on_progressed(self) -> None:

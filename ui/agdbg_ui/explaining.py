@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agdbg.last_output import end_of, error_line, own_line
 from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.own_error import error_of_end, finding_of_end
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.wording import banner, detail_of, ended_banner, spaced, stop_kind
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 NOTHING = "Nothing is known to have gone wrong."
 #: The exit status after an error that nobody caught.
 _UNCAUGHT = 1
+#: With these words an explanation begins that has no diagnosis of the error of the stop.
+_STANDS = "the program stands at an error"
+_CAUGHT = "the program caught this error and went on"
 _NUMBER = re.compile(r"^\d+\. ")
 _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
 
@@ -46,6 +50,37 @@ class Explaining:
         self.on_bad_end: Callable[[], object] = lambda: None
         self._diagnosis = ""
         self._about: object = None
+        self._opened_at = -1  # the stop at which a recording was opened
+        self._told: dict[str, Any] = {}  # what was found in a recording, when that is known
+        self._has_told_end = False
+
+    def learn(self, known: dict[str, Any]) -> None:
+        """This was found: a recording that was opened says of which error its program has ended, wherever it was opened at."""
+        view = self._session.view
+        if view.life == "trace":
+            self._told = known
+            if self._about is not None and self._is_as_opened(view):
+                self._tell_other_end(view)
+
+    def printed_anew(self) -> None:
+        """The output of a recording is there: it has the line that led to the error."""
+        self.learn(self._told)
+
+    def _is_as_opened(self, view: View) -> bool:
+        """Whether nobody has walked through the recording yet."""
+        return view.life == "trace" and (view.stop is None or view.stop.serial == self._opened_at)
+
+    def _tell_other_end(self, view: View) -> bool:
+        """Say for which error the program has ended, of which no finding tells; False where that is not so."""
+        error = error_of_end(self._told)
+        if not error or finding_of_end(self._told) is not None or not self._is_as_opened(view):
+            return False
+        self._diagnosis = ""
+        self._show_end(
+            view, error, "", [line for line in self._printed() if line.strip()], brings=not self._has_told_end
+        )
+        self._has_told_end = True
+        return True
 
     async def refresh(self) -> None:
         """Say what is so now."""
@@ -63,6 +98,10 @@ class Explaining:
         if about == self._about:
             return
         self._about, self._diagnosis = about, ""
+        if view.life == "trace" and view.stop is not None and self._opened_at < 0:
+            self._opened_at = view.stop.serial
+        if self._tell_other_end(view):
+            return
         said = banner(view)
         if said is None and (view.stop is not None or view.life != "trace"):
             self._banner.clear()
@@ -85,7 +124,8 @@ class Explaining:
         if view.life != "lost":
             parts.append(await self._known())
         parts.append("\n".join(text for _, text in view.troubles if text not in parts[-1]))
-        if view.ended_badly and view.stop is None and (lines := end_of(self._printed())):
+        is_end = (view.ended_badly and view.stop is None) or (self._is_as_opened(view) and error_of_end(self._told))
+        if is_end and (lines := end_of(self._printed())):
             parts.append("\n".join(["the end of its output:", *lines]))
         text = f"\n\n{_RULE}\n\n".join(spaced(part) for part in parts if part)
         return "Explanation", text or view.why or NOTHING
@@ -99,10 +139,16 @@ class Explaining:
         rendered = str(known.get("rendered") or "").strip()
         if not self._diagnosis:
             return rendered
+        if known.get("stands_at"):  # the diagnosis is that error, and in full
+            more = known.get("findings") or len(known.get("undiagnosed") or ()) > 1
+            blocks = [each for each in rendered.split("\n\n") if not each.startswith(_STANDS)]
+            return "\n\n".join(blocks) if more else ""
         return without(rendered, self._diagnosis.partition("\n")[0]) if len(known.get("findings") or ()) > 1 else ""
 
     async def _diagnose(self, stop: Stop) -> None:
         info = await _found(self._session.ask.exception(stop.thread))
+        if self._session.view.stop == stop and self._tell_other_end(self._session.view):
+            return
         if not info and (said := banner(self._session.view)) is not None:
             self._banner.show(*said)
             return
@@ -118,22 +164,27 @@ class Explaining:
             known, nothing = await self._session.ask.findings(), ""
         except RequestFailed as refusal:
             known, nothing = {}, str(refusal)
-        findings = known.get("findings") or []
-        if view.ended_badly and not findings:
+        findings, finding = known.get("findings") or [], finding_of_end(known)
+        if finding is None and (view.ended_badly or error_of_end(known)):
             lines = [line for line in self._printed() if line.strip()]
-            error = str(known.get("uncaught") or "") or (error_line(lines) if view.exit == _UNCAUGHT else "")
-            kind, headline, detail = ended_banner(view, error, lines[-1] if lines else "", nothing)
-            at = own_line(lines) if error else ""
-            self._banner.show(kind, headline, "; ".join(part for part in (at and f"at {at}", detail) if part))
-            if not view.was_killed:
-                self.on_bad_end()
-        elif findings:
+            error = error_of_end(known) or (error_line(lines) if view.exit == _UNCAUGHT else "")
+            self._show_end(view, error, nothing, lines)
+        elif finding is not None:
+            self._found(str(finding["cause"]).partition("\n")[0])
             kind = "found" if all(each.get("lint") for each in findings) else "error"
-            self._banner.show(kind, _headline(findings))
+            self._banner.show(kind, _headline(finding, len(findings)), _CAUGHT if finding.get("caught") else "")
         elif said is not None:
             self._banner.show(said[0], nothing or said[1], said[2])
         else:
             self._banner.clear()
+
+    def _show_end(self, view: View, error: str, nothing: str, lines: Sequence[str], brings: bool = True) -> None:
+        """The banner of a program that has ended badly without a finding of that."""
+        kind, headline, detail = ended_banner(view, error, lines[-1] if lines else "", nothing)
+        at = own_line(lines) if error else ""
+        self._banner.show(kind, headline, "; ".join(part for part in (at and f"at {at}", detail) if part))
+        if brings and not view.was_killed:
+            self.on_bad_end()
 
 
 def without(rendered: str, headline: str) -> str:
@@ -150,9 +201,9 @@ async def _found(asked: Awaitable[dict[str, Any]]) -> dict[str, Any]:
         return {}
 
 
-def _headline(findings: list[dict[str, Any]]) -> str:
-    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-    return str(findings[0]["cause"]).partition("\n")[0] + more
+def _headline(finding: Mapping[str, Any], count: int) -> str:
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    return str(finding["cause"]).partition("\n")[0] + more
 
 
 def _cause(stop: Stop | None) -> object:

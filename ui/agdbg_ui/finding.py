@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.newest import Newest
+from agdbg_ui.own_error import at_stop
 from agdbg_ui.spots import evidence_line
 from agdbg_ui.work import was_cancelled
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
     from agdbg_ui.session import Session
-    from agdbg_ui.view import View
+    from agdbg_ui.view import Stop, View
 
 NOT_YET = "nobody has looked yet; 5 looks at what was recorded so far"
 SINCE = "nothing was found, but more has happened since: 5 looks again"
 #: Nodes of a finding that are looked at for the one that a line has built.
 _NODES = 8
 _WORD = re.compile(r"\w+")
+#: So often at most is looked anew at one error, while more of what was recorded until it comes in.
+_LOOKS = 4
 #: Behind all rows.
 _END = 1 << 40
 
@@ -52,6 +55,9 @@ class Findings:
         self._looked_at: tuple[str, int, int] | None = None
         self._cause = ""
         self._asks_for_more = False
+        self._known: dict[str, Any] = {}
+        self._looks = 0  # how often was looked at the error at which it stands
+        self.on_known: Callable[[dict[str, Any]], object] = lambda known: None
 
     def follow(self) -> None:
         """The program is elsewhere: look again if that may have brought findings, and say what is known until then."""
@@ -61,12 +67,24 @@ class Findings:
             self._age()
         stop = view.stop if view.stop is not None and view.stop.reason == "exception" else None
         about = (stop.serial if stop is not None else 0, self._is_over)
-        if about == self._about or about == (0, False):
+        if about == (0, False):
             return
-        self._about = about
+        if about == self._about:
+            self._follow_error(stop)
+            return
+        self._about, self._looks = about, 0
         self.ask()
         if stop is not None:
             self._app.panes.bring("findings")
+
+    def _follow_error(self, stop: Stop | None) -> None:
+        """The lines that led to the error are told a little later than it; and what was recorded until then may be."""
+        if stop is None or self._fetching.busy:
+            return
+        if self._looked_at != self._state() and self._looks < _LOOKS:
+            self.ask()
+        elif self._known.get("stands_at"):
+            self._show(self._known)
 
     def ask(self) -> None:
         """Look for them."""
@@ -84,7 +102,9 @@ class Findings:
 
     async def walk(self, by: int) -> None:
         """To the next line that shows a finding, or the one before; where none is known, look for some first."""
-        if not self._pane.row_count and self._looked_at != self._state():
+        stop = self._session.view.stop
+        is_due = not self._pane.row_count or (stop is not None and stop.reason == "exception")
+        if is_due and self._looked_at != self._state():
             await self._fetch()
         if not self._pane.walk(by):
             self._app.say("there are no findings to walk through; 5 tells what was looked for")
@@ -117,6 +137,7 @@ class Findings:
         if not self._pane.findings:
             self._pane.say("looking …")
         looked_at = self._state()
+        self._looks += 1
         try:
             body = await self._session.ask.findings(self._pane.with_lints)
         except RequestFailed as error:
@@ -124,17 +145,33 @@ class Findings:
             self._looked_at = looked_at
             self._age()
             return
-        stop = self._session.view.stop
-        is_error = stop is not None and stop.reason == "exception"
-        note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
-        note = note or self._nothing(str(body["unseen"]))
-        self._tell_no_more(body.get("findings") or ())
-        is_over = self._is_over and body.get("state") not in ("running", "unknown")
-        self._pane.show(body.get("findings") or (), note, is_over)
+        self._known = body
+        self._show(body, is_new=True)
         self._looked_at = looked_at
         if self._cause:
             self._pane.select(self._cause)
         self._age()
+        self.on_known(body)
+        stop = self._session.view.stop
+        if (
+            stop is not None
+            and stop.reason == "exception"
+            and self._looked_at != self._state()
+            and self._looks < _LOOKS
+        ):
+            self._fetching.ask()
+
+    def _show(self, body: Mapping[str, Any], is_new: bool = False) -> None:
+        """What was found, and the error at which the program stands in front of it."""
+        stop = self._session.view.stop
+        is_error = stop is not None and stop.reason == "exception"
+        note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
+        note = note or self._nothing(str(body["unseen"]))
+        findings = at_stop(body, stop)
+        if is_new:
+            self._tell_no_more(findings)
+        is_over = self._is_over and body.get("state") not in ("running", "unknown")
+        self._pane.show(findings, note, is_over)
 
     def _tell_no_more(self, findings: Sequence[Mapping[str, Any]]) -> None:
         """Whoever has asked for more with `a` is told that there is no more; an empty pane says so itself."""

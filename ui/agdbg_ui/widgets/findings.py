@@ -77,6 +77,7 @@ class FindingsPane(Rows):
             self._findings, self._is_over = findings, is_over
             self.set_reactive(Rows.cursor, 0)
             self._rebuild()
+            self.show_row(0)
         elif not findings:
             self.refresh()
 
@@ -108,6 +109,7 @@ class FindingsPane(Rows):
         for at, row in enumerate(self._rows):
             if row.begins and row.evidence < 0 and self._findings[row.finding]["cause"].partition("\n")[0] == cause:
                 self.cursor = at
+                self.show_row(at)  # it may have been scrolled away from
                 return
 
     def walk(self, by: int) -> bool:
