@@ -68,7 +68,7 @@ def given_as(call: Site, made: Site, parameters: tuple[str, ...]) -> Carriers | 
     if tree is None or not isinstance(defined, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     for loop, function, by in loops(tree, call):
-        for each in (part for part in ast.walk(loop) if isinstance(part, ast.Call) and _is_call_of(tree, part, made)):
+        for each in (part for part in ast.walk(loop) if isinstance(part, ast.Call) and is_call_of(tree, part, made)):
             names = tuple(_argument(defined, each, parameter) for parameter in parameters)
             if all(names):
                 return _carriers(names, function, call, by)
@@ -103,7 +103,7 @@ def loops(tree: ast.Module, call: Site) -> Iterator[tuple[ast.stmt, str, ast.exp
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             return
         name = function.name
-        paths = paths or list(_paths(tree, ()))
+        paths = paths or list(calls_in(tree))
         function = None
         for path in paths:
             by = path[-1]
@@ -126,9 +126,9 @@ def _name(function: ast.AST | None) -> str:
     return function.name if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else ""
 
 
-def _paths(tree: ast.AST, above: tuple[ast.AST, ...]) -> Iterator[tuple[ast.AST, ...]]:
+def calls_in(tree: ast.AST) -> Iterator[tuple[ast.AST, ...]]:
     """The way to every call of a tree."""
-    todo: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, above)]
+    todo: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
     while todo:
         here, before = todo.pop()
         path = (*before, here)
@@ -268,10 +268,11 @@ def _is_number(tree: ast.expr) -> bool:
 
 def _calls(tree: ast.Module, statement: ast.stmt, made: Site) -> bool:
     """Whether a statement calls the function around a site by its name, or an object of its class."""
-    return any(_is_call_of(tree, each, made) for each in ast.walk(statement) if isinstance(each, ast.Call))
+    return any(is_call_of(tree, each, made) for each in ast.walk(statement) if isinstance(each, ast.Call))
 
 
-def _is_call_of(tree: ast.Module, call: ast.Call, made: Site) -> bool:
+def is_call_of(tree: ast.Module, call: ast.Call, made: Site) -> bool:
+    """Whether a call is one of the function around a site by its name, or of an object of its class."""
     parts = function_of(made).split(".")
     objects = objects_of(tree, parts[-2]) if len(parts) > 1 and parts[-1] in ("forward", "__call__") else set()
     return called(call) == parts[-1] or name_of(call.func) in objects

@@ -1,16 +1,18 @@
 """How to cut a graph that reaches back into an earlier iteration, without cutting the one inside an iteration."""
 
 import ast
+from dataclasses import replace
 
 from agdbg.diagnose.carriers import Carriers, carriers, given_as, targets_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.collected import detach_where_kept, detach_where_put
 from agdbg.diagnose.detaching import NAMED, State, begins_empty, detach, is_made_late, object_of, state_of
 from agdbg.diagnose.enclosing import function_of, in_inner_loop, place
-from agdbg.diagnose.filled import Filled, filled
-from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_in_turns, ran_once
+from agdbg.diagnose.filled import Filled, filled, filled_by
+from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import entry_name, entry_names, entry_words
+from agdbg.diagnose.runs import Runs, loops_in_function
 from agdbg.diagnose.shapes import holds_none
 from agdbg.diagnose.source import assigned, call_text, differentiated, expression, quoted
 from agdbg.diagnose.syntax import name_of, read
@@ -27,11 +29,19 @@ def cut_loose(
     if total:
         return total
     made, function = entries[0].node.site, function_of(entries[0].node.site)
-    state = state_of(case, entries, first, second)
+    runs = Runs(case, first, second, until) if first is not None and second is not None else None
+    state = state_of(case, entries, runs, second)
     found = filled(made, _consumer(entries[0]), second.site) if second is not None else None
     if found is not None and second is not None:
-        once = first is not None and ran_in_turns(case, entries[0], first, second, until, state.tensors)
+        each = runs is not None and runs.each_crosses(entries[0])
+        state = replace(state, written=_is_written(entries[0]), some=not each)
+        once = runs is not None and _once(runs, entries[0])
         return _of_filled(found, state, made, second, lines, once=once)
+    around = filled_by(made, second.site) if second is not None else None
+    if around is not None and second is not None:
+        there, found = around
+        once = runs is not None and runs.each_crosses(entries[0])
+        return _of_filled(found, State(state.tensors, there, some=not once), there, second, lines, once=once)
     if (
         second is None
         or function in ("", "<module>")
@@ -66,7 +76,11 @@ def cut_loose(
     if kept is not None and kept.how == "stored":
         names = [kept.name]
     if names and all("." in name for name in names):
-        return _of_object(state, names, function, second, lines, once=once)
+        each = runs is not None and runs.each_crosses(entries[0])
+        objects = runs.objects(entries[0]) if runs is not None and each else 1
+        told = runs is not None and not each and not loops_in_function(made)
+        once = once or (runs is not None and _once(runs, entries[0]))
+        return _of_object(state, names, function, second, lines, once=once, told=told, objects=objects)
     return _between(state, names, function, second, lines, once=once)
 
 
@@ -76,7 +90,8 @@ def _of_filled(found: Filled, state: State, made: Site, second: PassFact, lines:
     with_call = (made.file, function) == (second.site.file, function_of(second.site))
     if not found.in_loop and not with_call:
         if all("." in name for name in names):
-            return _of_object(state, names, function, second, lines, once=once, told=found.depth == 1)
+            told = found.depth == 1 and all(state.levels(each, len(names)) for each in names)
+            return _of_object(state, names, function, second, lines, once=once, told=told)
         given = given_as(second.site, made, found.parameters) if found.parameters else None
         if given is not None:
             return _by_carriers(given, state, f" ({_listed(names)} in `{function}`)", second, lines)
@@ -84,10 +99,15 @@ def _of_filled(found: Filled, state: State, made: Site, second: PassFact, lines:
             return _between(state, names, function, second, lines, once=once or found.depth > 1)
     by = found.by or second.site
     after = f"`{quoted(expression(by))}`{lines.at(by)}" if found.by is not None else _call(second, lines)
-    there = State(state.tensors, by, shared=bool(found.parameters) and not _is_returned(made, names))
+    there = replace(state, site=by, shared=bool(found.parameters) and not _is_returned(made, names))
     return (
         f"Detach {_listed(names)} before the next iteration uses {_it(names)}: {there.detached(names)}, after {after}"
     )
+
+
+def _once(runs: Runs, entry: Entry) -> bool:
+    """Whether the function of a line in a loop of its own runs once in an iteration, as each item or another line of it says."""
+    return runs.each_crosses(entry) or runs.of_function(entry.node.site) == runs.objects(entry)
 
 
 def _consumer(entry: Entry) -> Site | None:
@@ -128,29 +148,65 @@ def _is_returned(made: Site, names: list[str]) -> bool:
 
 
 def _of_object(
-    state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool, told: bool = True
+    state: State,
+    names: list[str],
+    function: str,
+    second: PassFact,
+    lines: Lines,
+    *,
+    once: bool,
+    told: bool,
+    objects: int = 1,
 ) -> str:
-    """The advice for what an object keeps: nothing hands it over but the object. ``told``: it is known if not ``once``."""
+    """The advice for what an object keeps: nothing hands it over but the object.
+
+    ``told``: it is known if not ``once``. ``objects``: how many of them keep one, where each of them runs once in an iteration.
+    """
     known = object_of(second.site, function)
     attributes = [name.partition(".")[2] for name in names]
     outside = [f"{known or 'model'}.{each}" for each in attributes]
     begins = [name for name in names if begins_empty(state.site, name)]
+    late = any(is_made_late(state.site, name) or holds_none(state.site, name) for name in names)
+    test = (
+        f", behind `if {' and '.join(f'{name} is not None' for name in begins)}:`, since {_it_begins(names)} as None"
+        if begins
+        else ""
+    )
+    if objects > 1 and once and not late:
+        return (
+            f"Detach the state ({_listed(names)}) in `{function}`, since each of {objects:,} objects runs it once in an iteration, "
+            f"at its beginning{test}: {state.detached(names)}"
+        )
     if not once:
         inside = f". Not inside `{function}`: it runs several times in an iteration, and that would cut the graph within it as well"
         inside = inside if told else ""
-    elif any(is_made_late(state.site, name) or holds_none(state.site, name) for name in names):
+    elif late or objects > 1:
         inside = ""
     else:
-        test = (
-            f", behind `if {' and '.join(f'{name} is not None' for name in begins)}:`, since it begins as None"
-            if begins
-            else ""
-        )
         inside = f"; or, since `{function}` runs once in an iteration, at its beginning{test}: {state.detached(names)}"
+    own = (
+        f", for each of the {objects:,} objects"
+        if objects > 1 and once
+        else ""
+        if known
+        else ", with the own name of the object"
+    )
     return (
         f"Detach the state ({_listed(names)} in `{function}`) between two iterations, {_loop(second, lines, after=True)}: "
-        f"{state.detached(outside)}{'' if known else ', with the own name of the object'}{inside}"
+        f"{state.detached(outside)}{own}{inside}"
     )
+
+
+def _it_begins(names: list[str]) -> str:
+    return "it begins" if len(names) == 1 else "they begin"
+
+
+def _is_written(entry: Entry) -> bool:
+    """Whether a line wrote into a tensor by one index: what has it is no list."""
+    statement = place(entry.node.site).statement
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    by_index = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice | ast.Tuple)
+    return by_index and entry.node.op.name.startswith("CopySlices")
 
 
 def _between(state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from agdbg.diagnose.carriers import objects_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.enclosing import function_of, in_inner_loop, module_of, place
-from agdbg.diagnose.handing import crossed
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import entry_names, entry_words, used_as
-from agdbg.diagnose.shapes import Levels, Shape, is_own, is_plain, shape_of, values, without_graph
+from agdbg.diagnose.runs import Runs
+from agdbg.diagnose.shapes import Levels, Shape, holds_none, is_own, is_plain, shape_of, values, without_graph
 from agdbg.diagnose.syntax import name_of
 from agdbg.diagnose.words import Lines, listed
 from agdbg.record.facts import PassFact
@@ -26,12 +26,15 @@ NAMED = 4
 class State:
     """What is carried over: how many tensors cross from one iteration to the next, and where its source is.
 
-    ``shared``: others hold the same list or dict, so that it is to be changed and not built anew.
+    ``shared``: others hold the same list or dict, so that it is to be changed and not built anew. ``written``: a line wrote by an
+    index into a tensor, and not into a list. ``some``: not each item of what holds them carries something, so it may be None.
     """
 
     tensors: int
     site: Site
     shared: bool = False
+    written: bool = False
+    some: bool = False
 
     def detached(self, names: list[str], given: str = "", held: str = "") -> str:
         """The statements that detach, in quotes: ``h = h.detach()``; for ``given`` the name that gets it, of ``held`` the form."""
@@ -50,28 +53,28 @@ class State:
 
     def without_graph(self, name: str, names: int = 1, held: str = "") -> str:
         """The expression for what one of some names holds, without its graph."""
-        return without_graph(name, self.levels(name, names, held), pair=self.tensors == 2 * names)
+        maybe = self.some and holds_none(self.site, name)
+        return without_graph(name, self.levels(name, names, held), pair=self.tensors == 2 * names, maybe=maybe)
 
     def levels(self, name: str, names: int = 1, held: str = "") -> Levels:
         """What one of some names holds, as the source says, else by how many tensors there are."""
         told = next((shape for each in (name, held) if each and (shape := shape_of(self.site, each))), Shape((), False))
+        if self.written:
+            return told.levels[:-1]
         several: Levels = ("tuple",) if self.tensors >= 2 * names and not told.closed else ()
         return (*told.levels, *several)
 
 
-def state_of(case: Case, entries: list[Entry], first: PassFact | None, second: PassFact | None) -> State:
-    """What the function or line that made an entry hands to the next iteration; of a line in an inner loop what one run does."""
+def state_of(case: Case, entries: list[Entry], runs: Runs | None, second: PassFact | None) -> State:
+    """What one run of the function or line that made an entry hands to the next iteration."""
     site = entries[0].node.site
     inside = second is not None and _function(site) != _function(second.site)
     own = [each.node.id for each in entries if _is_same(each.node.site, site, inside)]
-    if first is None or second is None:
+    if runs is None or second is None:
         return State(len(own), site)
-    words = [int(case.walk.made_at[each]) for each in crossed(case, first, second)]
-    if in_inner_loop(site, second.site):
-        return State(
-            len({each for each in words if _is_same(case.facts.site_and_op(each)[0], site, inside=False)}) or 1, site
-        )
-    return State(max(len(own), sum(_is_same(case.facts.site_and_op(each)[0], site, inside) for each in words)), site)
+    inside = inside and not in_inner_loop(site, second.site)
+    found = runs.tensors({each for each in runs.sites() if _is_same(each, site, inside)})
+    return State(found or len(own), site)
 
 
 def _is_same(site: Site, made: Site, inside: bool) -> bool:

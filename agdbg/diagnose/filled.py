@@ -5,15 +5,17 @@ One item of them has a name inside of the inner loop alone, so the whole is what
 """
 
 import ast
+import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agdbg.diagnose.carriers import LOOP, exposed, loops, statements_in, stored_by
+from agdbg.diagnose.carriers import LOOP, calls_in, exposed, is_call_of, loops, statements_in, stored_by
 from agdbg.diagnose.collected import bank_of, sources
-from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, module_of, place, site_of
+from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, module_of, place, site_of
 from agdbg.diagnose.syntax import name_of
 from agdbg.record.lookup import Site
 
+_DEFINED_HERE = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DECLARED = ast.Global | ast.Nonlocal
 #: How many names are followed from one to the next.
 STEPS = 3
@@ -63,6 +65,51 @@ def filled(made: Site, consumer: Site | None, call: Site) -> Filled | None:
         return None
     given = set() if in_loop else {each.arg for each in ast.walk(body) if isinstance(each, ast.arg)}
     return Filled(tuple(names), by, in_loop, len(inner), tuple(each for each in names if each in given))
+
+
+def filled_by(made: Site, call: Site, steps: int = STEPS) -> tuple[Site, Filled] | None:
+    """The same where an inner loop calls the function around a line: ``hs[i] = cell(x, hs[i])``; with the place of that call.
+
+    None when no such call is known, or when several are that fill something else each.
+    """
+    tree = module_of(call.file)
+    if tree is None or not steps or function_of(made) in ("", "<module>"):
+        return None
+    found: list[tuple[Site, Filled]] = []
+    for path in calls_in(tree):
+        each = path[-1]
+        if not isinstance(each, ast.Call) or not (is_call_of(tree, each, made) or _may_call(tree, each, made)):
+            continue
+        there = replace(site_of(call, each), func=_qualified(path))
+        here = filled(there, None, call) if there.end_col >= 0 else None
+        one = (there, here) if here is not None else filled_by(there, call, steps - 1)
+        found += [one] if one is not None else []
+    return found[0] if len({each.names for _, each in found}) == 1 else None
+
+
+def _may_call(tree: ast.Module, call: ast.Call, made: Site) -> bool:
+    """Whether a call may be one of an object whose method is around a line: of a variable or item whose class is not written."""
+    parts = function_of(made).split(".")
+    if len(parts) < 2 or parts[-1] not in ("forward", "__call__"):
+        return False
+    func = call.func
+    root = name_of(func).partition(".")[0].partition("[")[0]
+    inside = list(ast.walk(tree))
+    defined = {each.name for each in inside if isinstance(each, (*_DEFINED_HERE, ast.ClassDef))}
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for each in inside
+        if isinstance(each, ast.Import | ast.ImportFrom)
+        for alias in each.names
+    }
+    known = defined | imported | set(dir(builtins))
+    return bool(root) and root not in known and (not isinstance(func, ast.Attribute) or root == "self")
+
+
+def _qualified(path: tuple[ast.AST, ...]) -> str:
+    names = [each.name for each in path if isinstance(each, (*_DEFINED_HERE, ast.ClassDef))]
+    inside = any(isinstance(each, Scope) for each in path)
+    return ".".join(names) if inside else "<module>"
 
 
 def _turn(made: Site, call: Site, function: ast.AST | None) -> tuple[ast.stmt | None, Site | None]:

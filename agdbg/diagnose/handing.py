@@ -95,18 +95,6 @@ def ran_once(case: Case, entry: Entry, first: int, until: int) -> bool:
     return _runs(case, entry, first, until) == 1
 
 
-def ran_in_turns(case: Case, entry: Entry, first: PassFact, second: PassFact, until: int, tensors: int) -> bool:
-    """The same where the line is in an inner loop: whether it ran once for each item that one iteration hands to the next.
-
-    ``tensors`` is how many an item consists of.
-    """
-    walk = case.walk
-    line = walk.made_at[walk.place(entry.node.id)] & _LOW
-    items = sum(walk.made_at[each] & _LOW == line for each in crossed(case, first, second))
-    runs = _runs(case, entry, first.row, until or len(case.facts.trace.records))
-    return bool(runs * tensors == items)
-
-
 def _runs(case: Case, entry: Entry, first: int, until: int) -> int:
     walk = case.walk
     place_of = walk.place(entry.node.id)

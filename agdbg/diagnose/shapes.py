@@ -22,6 +22,22 @@ _MANY = ast.Tuple | ast.List
 #: Functions that give one tensor, whatever they are called on.
 _ONE = {"zeros", "ones", "empty", "full", "rand", "randn", "tensor", "eye", "arange", "detach", "clone", "stack", "cat"}
 _ONE |= {f"{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn")} | {"new_zeros", "new_ones"}
+#: Methods of a tensor that give one, and what makes one of another.
+_STILL_ONE = {
+    "to",
+    "cuda",
+    "cpu",
+    "float",
+    "double",
+    "half",
+    "requires_grad_",
+    "expand",
+    "repeat",
+    "unsqueeze",
+    "squeeze",
+}
+_STILL_ONE |= {"view", "reshape", "type_as", "contiguous", "mul", "fill_", "normal_", "uniform_", "zero_", "copy_"}
+_OF_ONE = {"Parameter", "Buffer"}
 _BUILDERS: dict[str, Level] = {
     "list": "list",
     "tuple": "tuple",
@@ -68,15 +84,21 @@ def holds_none(site: Site, name: str) -> bool:
     )
 
 
-def without_graph(name: str, levels: Levels, *, pair: bool = False) -> str:
-    """The expression for what a name holds without graphs; ``pair``: the innermost tuples are of two, as an LSTM's."""
+def without_graph(name: str, levels: Levels, *, pair: bool = False, maybe: bool = False) -> str:
+    """The expression for what a name holds without graphs.
+
+    ``pair``: the innermost tuples are of two, as an LSTM's; ``maybe``: an item may be None.
+    """
     if not levels:
         return f"{name}.detach()"
     level, inner = levels[0], levels[1:]
     each = _VARIABLES[min(len(inner), len(_VARIABLES) - 1)]
-    item = without_graph(each, inner, pair=pair)
-    if pair and inner == ("tuple",):
+    last = not inner or inner == ("tuple",)
+    item = without_graph(each, inner, pair=pair, maybe=maybe and not last)
+    if pair and inner == ("tuple",) and not maybe:
         each, item = "(h, c)" if level == "dict" else "h, c", "(h.detach(), c.detach())"
+    elif maybe and last:
+        item = f"None if {each} is None else {item}"
     if level == "dict":
         return f"{{key: {item} for key, {each} in {name}.items()}}"
     return f"[{item} for {each} in {name}]" if level == "list" else f"tuple({item} for {each} in {name})"
@@ -146,7 +168,7 @@ def _item(site: Site, parts: list[ast.expr], steps: int) -> Shape:
 
 def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
     name = called(tree)
-    if name in _ONE:
+    if name in _ONE or name in _OF_ONE or (name in _STILL_ONE and isinstance(tree.func, ast.Attribute)):
         return Shape((), closed=True)
     if name not in _BUILDERS or isinstance(tree.func, ast.Attribute):
         return None
@@ -183,6 +205,10 @@ def _given(site: Site, name: str) -> Iterator[tuple[Levels, ast.expr]]:
         elif isinstance(each, ast.AnnAssign) and each.value is not None and _is_named(each.target, name):
             found.append(((), each.value))
         elif (
+            isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "register_buffer"
+        ):
+            found += [((), value) for value in _registered(each, name)]
+        elif (
             isinstance(each, ast.Call)
             and isinstance(each.func, ast.Attribute)
             and each.func.attr in _ADDING
@@ -191,6 +217,14 @@ def _given(site: Site, name: str) -> Iterator[tuple[Levels, ast.expr]]:
             at = _path(each.func.value, name, numbers)
             found += [((*at, "list"), each.args[-1])] if at is not None and each.func.attr != "extend" else []
     yield from sorted(found, key=lambda each: len(each[0]))
+
+
+def _registered(call: ast.Call, name: str) -> Iterator[ast.expr]:
+    """What a call of ``register_buffer`` gives the buffer of a name."""
+    given = [*call.args[:2], *(each.value for each in call.keywords if each.arg in ("name", "tensor"))]
+    known = len(given) == 2 and isinstance(given[0], ast.Constant) and "." in name
+    if known and isinstance(given[0], ast.Constant) and given[0].value == name.rpartition(".")[2]:
+        yield given[1]
 
 
 def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
