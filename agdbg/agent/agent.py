@@ -211,6 +211,17 @@ class Agent:
             except HubGone:
                 self._leave()
 
+    def meet(self, thread: int) -> bool:
+        """Say hello from the running thread, unless the hub knows it; False: that cannot be now, and is to be tried again.
+
+        The program does not wait for it, nor does it lose its debugger by it.
+        """
+        try:
+            self._channel(thread, waits=False)
+        except (HubGone, OSError):
+            return False
+        return True
+
     def _keeper(self) -> "KeptValues":
         """The copies of values that were asked for; made when the first one is."""
         if self._kept is None:
@@ -276,14 +287,14 @@ class Agent:
             channel.send({"id": number, "ok": True, "body": {}})
         return command
 
-    def _channel(self, thread: int) -> Channel:
+    def _channel(self, thread: int, *, waits: bool = True) -> Channel:
         """The running thread's connection, made at its first need."""
         channel: Channel | None = getattr(self._mine, "channel", None)
         if channel is None:
-            channel = Channel(self._path)
-            self._mine.channel = channel
-            self._channels.add(channel)
+            channel = Channel(self._path, waits=waits)
             channel.send({"hello": {"pid": os.getpid(), "thread": thread, "name": threading.current_thread().name}})
+            self._mine.channel = channel  # not before: an interrupt may come at any point
+            self._channels.add(channel)
         return channel
 
     def fail(self, error: Exception) -> None:

@@ -18,12 +18,18 @@ class Channel:
     """Connects to the hub's agent socket; :class:`HubGone` when that fails, now or later.
 
     The program may close our descriptor, and its next file may get the number: it is looked at before each use.
+
+    Args:
+        path: of the socket.
+        waits: whether to wait for a hub at which more threads call than it has taken so far.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, waits: bool = True) -> None:
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
+            made.setblocking(waits)
             made.connect(path)
+            made.setblocking(True)
         except OSError as error:
             made.close()
             raise HubGone(f"cannot reach the hub at {path}: {error.strerror}") from None

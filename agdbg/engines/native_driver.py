@@ -42,7 +42,7 @@ class Stepping(threading.local):
     ``pass`` at the start of the next pass, ``until`` at ``target``, ``continue`` at a breakpoint. ``within`` is None in the
     program's forward code. ``turn`` counts how often that was said. ``lines`` are those with breakpoints on which nodes
     were built, by these, and ``on_line`` the one of the last node. ``hit`` is what the breakpoints said of a node that was just
-    built, if they were asked already.
+    built, if they were asked already. ``is_met`` says that the hub knows the thread.
     """
 
     def __init__(self) -> None:
@@ -56,6 +56,7 @@ class Stepping(threading.local):
         self.lines: dict[tuple[int, ...], Arrivals] = {}
         self.on_line: Arrivals | None = None
         self.hit: Verdict | None = None
+        self.is_met = False
 
     def turn_to(self, line: Arrivals | None) -> None:
         """The last node was built on this line, of those with breakpoints; None: on another one."""
@@ -126,6 +127,8 @@ class Driver:
         thread = self.thread
         if thread.suppressed or self.agent.gone:
             return
+        if not thread.is_met:
+            thread.is_met = self.agent.meet(self.sink.ordinal.number)
         walk = Walk(self, bp)
         thread.walks.append(walk)
         try:

@@ -117,6 +117,7 @@ def test_the_first_element_that_is_not_finite_is_gone_to(shown):
     async def script(screen):
         page = await opened(screen)
         assert "1 NaN" in screen.text and "first at [250, 333]" in screen.text
+        assert "of the finite ones  min 0" in screen.text
         await screen.press("b")
         await screen.until(lambda: page.view.mode == "numbers" and page.view.body["row"])
         row, column = 250 - page.view.body["row"], 333 - page.view.body["column"]

@@ -159,7 +159,12 @@ def test_a_stop_that_is_asked_for_where_one_thread_stands_is_for_the_others(show
         told = hub.do_status()
         hub.do_status = lambda: {**told, "threads": [*told["threads"], {"id": 2, "name": "loader", "stopped": False}]}
         await screen.press("z")
-        await screen.until(lambda: "z has asked 1 other thread for a stop at the next node of autograd" in screen.text)
+        await screen.until(lambda: "z has asked: the other thread stops at its next node" in screen.text)
         assert hub.asked("pause") == [{"threadId": 2}]
+        others = [{"id": each, "name": f"loader {each}", "stopped": False} for each in (2, 3, 4)]
+        hub.do_status = lambda: {**told, "threads": [*told["threads"], *others]}
+        await screen.press("z")
+        await screen.until(lambda: "z has asked: the next of 3 other threads at a node stops" in screen.text)
+        assert hub.asked("pause") == 2 * [{"threadId": 2}]
 
     drive(shown, script)

@@ -16,7 +16,6 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
-from agdbg.counted import counted
 from agdbg_ui.control import words_of
 from agdbg_ui.copying import is_in_tmux, to_tmux
 from agdbg_ui.losing import GONE
@@ -198,7 +197,10 @@ class PaneApp(App[TuiResult]):
             self.say(STANDS)
             return
         await session.pause(running[0])
-        self.say(f"z has asked {counted(len(running), 'other thread')} for a stop at the next node of autograd")
+        if len(running) == 1:
+            self.say("z has asked: the other thread stops at its next node of autograd")
+        else:
+            self.say(f"z has asked: the next of {len(running):,} other threads at a node stops")
 
     def action_to_counter(self) -> None:
         """Go where the program stands, while it runs to its newest nodes; without a program, to the place in the recording that is

@@ -108,7 +108,8 @@ class TensorView(Widget, can_focus=True):
         if self.body.get("compared") is not None:
             return change_pieces(self.body)
         told = "  ".join(f"{each['name']} {each['value']}" for each in self.body["stats"])
-        return [(told or "no finite elements", "")]
+        of = "of the finite ones  " if told and self.body["nans"] + self.body["infs"] else ""
+        return [(of, NOTICE), (told or "no finite elements", "")]
 
     def _spread(self) -> Pieces:
         """The histogram between its ends, and what is not finite."""
