@@ -5,6 +5,7 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor
+from agdbg_ui.stopping import NO_HUB
 from agdbg_ui.themes import banner_look
 from agdbg_ui.widgets.banner import Banner
 
@@ -299,6 +300,19 @@ def test_no_thread_of_a_program_that_has_ended_runs(shown):
         assert [(each.mark, each.more) for each in threads] == [
             ("■", "no program runs; n and p walk through its recording")
         ]
+
+    drive(shown, script)
+
+
+def test_no_thread_is_said_to_run_when_the_hub_is_gone(shown):
+    def threads(screen):
+        return [item for item in screen.app.panes.stops.items if item.sort == "thread"]
+
+    async def script(screen):
+        await screen.press("7")
+        await screen.until(lambda: threads(screen))
+        screen.hub.die()
+        await screen.until(lambda: [each.more for each in threads(screen)] == [NO_HUB])
 
     drive(shown, script)
 

@@ -174,3 +174,21 @@ def test_a_stop_names_its_breakpoint_in_the_banner_and_on_the_page(shown):
 def test_what_is_watched_is_named_behind_what_was_written():
     stop = Stop(1, "data breakpoint", "version-bump: mul_ wrote to w", hit="watch 3, w")
     assert banner(View("stopped", stop=stop)) == ("stop", "version-bump: mul_ wrote to w (watch 3, w)", "")
+
+
+def test_errors_that_the_console_deletes_are_seen_to_be_off(shown):
+    def on(screen):
+        return [item.name for item in screen.app.panes.stops.items if item.sort == "filter" and item.mark == "✓"]
+
+    async def script(screen):
+        await shown_pane(screen)
+        at(screen, "leaf-inplace")
+        await screen.press("space")
+        await screen.until(lambda: "leaf-inplace" in on(screen))
+        await screen.press("colon", *"delete", "enter")
+        await screen.until(lambda: not screen.app.commander.is_busy)
+        await screen.until(lambda: "deleted" in screen.app.query_one(Prompt).answered)
+        await screen.until(lambda: not on(screen))
+        assert not screen.app.session.filters.on
+
+    drive(shown, script, size=(80, 30))

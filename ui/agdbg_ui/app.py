@@ -254,6 +254,8 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         if self._explain is not None and self._findings is not None and view.life != "starting":
             self._explain.ask()
             self._findings.follow()
+        if self._stopping is not None:
+            self._stopping.follow()
 
     def _tell_troubles(self, view: View) -> None:
         """What is wrong with the recording, once; the title goes on saying that something is."""

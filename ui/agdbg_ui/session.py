@@ -357,6 +357,7 @@ class Session:
             self._hands.ask()
         elif command == "setExceptionBreakpoints":
             self.filters.took(arguments)
+            self._post(Moved())
         elif self.breakpoints.took(command, arguments, body):
             self._post(Moved())
         return body

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Said of the one thread that a recording has.
 NO_THREAD = "no program runs; n and p walk through its recording"
+#: Said of a thread that was there when the connection to the hub broke.
+NO_HUB = "not known: the connection to the hub is gone"
 #: Said of the process that is seen.
 OTHER_PROCESSES = "this one is seen; a child or another program has a hub of its own: agdbg attach --list names those"
 
@@ -28,6 +30,14 @@ class Stopping:
         self._pane = app.panes.stops
         self._fetching = Newest(self._fetch, session.keep)
         self._processes: list[dict[str, Any]] = []
+        self._threads: list[dict[str, Any]] = []
+        self._life = ""
+
+    def follow(self) -> None:
+        """The program is elsewhere: where it is gone, or its hub is, no thread runs any more."""
+        before, self._life = self._life, self._session.view.life
+        if before != self._life and self._life in ("ended", "lost"):
+            self.ask()
 
     def ask(self) -> None:
         """Fetch what there is."""
@@ -36,11 +46,11 @@ class Stopping:
     async def _fetch(self) -> None:
         session = self._session
         try:
-            threads = (await session.ask.status())["threads"]
+            self._threads = (await session.ask.status())["threads"]
             self._processes = await session.ask.processes()
         except FAILURES:
-            threads = []  # a hub that is gone: what it was told of stays
-        told = [self._told(each) for each in threads]
+            pass  # a hub that is gone: what it was told of stays
+        told = [self._told(each) for each in self._threads]
         filters = session.filters
         ending = "" if session.view.alive or session.view.life == "trace" else session.view.ending()
         there = [
@@ -57,6 +67,8 @@ class Stopping:
     def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
         """A thread with where it stands; without a program one stands for the recording."""
         session, number = self._session, thread["id"]
+        if session.view.life == "lost":
+            return {**thread, "where": NO_HUB, "stopped": True}
         if session.view.alive:
             return {**thread, "where": session.where(number), "stopped": session.stands(number)}
         return {**thread, "where": session.where(number) or NO_THREAD, "stopped": True}
