@@ -39,10 +39,13 @@ class Filters:
         async with self._one_by_one:
             return (await self._set(self.on ^ {filter_id})).get(filter_id, "")
 
-    def took(self, arguments: dict[str, Any]) -> None:
-        """Others were switched on by the console; `arguments` are those of its request."""
+    def took(self, command: str, arguments: dict[str, Any]) -> bool:
+        """Whether others were switched on by the console, with a request and its arguments."""
+        if command != "setExceptionBreakpoints":
+            return False
         more = [option["filterId"] for option in arguments.get("filterOptions", ())]
         self.on = frozenset([*arguments["filters"], *more])
+        return True
 
     async def _set(self, on: frozenset[str]) -> dict[str, str]:
         wanted = [each.id for each in self.known if each.id in on]

@@ -355,10 +355,7 @@ class Session:
             body = await self._backend.request(command, **arguments)
         if command == "agdbg/control":
             self._hands.ask()
-        elif command == "setExceptionBreakpoints":
-            self.filters.took(arguments)
-            self._post(Moved())
-        elif self.breakpoints.took(command, arguments, body):
+        elif self.filters.took(command, arguments) or self.breakpoints.took(command, arguments, body):
             self._post(Moved())
         return body
 
