@@ -230,11 +230,11 @@ def test_input_of_another_dtype_than_the_weights(torch, name, dtype):
     for library in (ag, torch):
         module, x = getattr(library.nn, name)(3, 4), library.zeros(2, 1, 3, dtype=getattr(library, dtype))
         packed = library.nn.utils.rnn.pack_sequence([x[:, 0]])
-        for given in (x, x[:, 0], x[..., :2], packed, packed._replace(data=x)):
-            with pytest.raises(ValueError, match="RNN input dtype") as caught:
+        for given in (x, x[:, 0], x[..., :2], packed):
+            with pytest.raises((ValueError, RuntimeError), match=" dtype") as caught:
                 module(given)
-            said.append(str(caught.value))
-    assert said[:5] == said[5:]
+            said.append((type(caught.value), str(caught.value)))
+    assert said[:4] == said[4:]
 
 
 def test_states_of_batch_norm_without_a_number_of_batches(torch):

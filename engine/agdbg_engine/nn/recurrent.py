@@ -192,10 +192,11 @@ class RNNBase(Module):
         return joined(outs[::-1] if backwards else outs), state
 
     def _check_packed(self, x: Tensor) -> None:
-        self._check_dtype(x)
+        if not isinstance(self, LSTM):  # PyTorch leaves that one to the product
+            self._check_dtype(x)
         if x.ndim != 2:
             raise RuntimeError(f"input must have 2 dimensions, got {x.ndim}")
-        self._check_input(x)
+        self._check_size(x)
 
     def _check_dtype(self, x: Tensor) -> None:
         own = self._weights("_l0")[0].dtype
@@ -212,6 +213,9 @@ class RNNBase(Module):
             got = f"{x.ndim}D tensor" if name == "RNN" else f"{x.ndim}D"
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
         self._check_dtype(x)
+        self._check_size(x)
+
+    def _check_size(self, x: Tensor) -> None:
         if x.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"
