@@ -6,12 +6,15 @@ Detaching the tensor's own name does nothing to what was put there before.
 import ast
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from agdbg.diagnose.carriers import exposed
 from agdbg.diagnose.detaching import State
-from agdbg.diagnose.enclosing import Scope, module_of, place
+from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, module_of, place
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.source import quoted
-from agdbg.diagnose.syntax import name_of, unparse
+from agdbg.diagnose.shapes import values
+from agdbg.diagnose.source import call_text, called, operand_of, quoted
+from agdbg.diagnose.syntax import name_of, pairs, unparse
 from agdbg.diagnose.words import listed
 from agdbg.record.lookup import Site
 
@@ -20,32 +23,55 @@ _ADDING = {"append", "appendleft", "insert", "extend", "add", "put", "setdefault
 STEPS = 3
 
 
+@dataclass(frozen=True)
+class _Use:
+    """Where the second pass came upon what had been kept: a statement, and the names that it took it from there.
+
+    Without a statement it is not known which one of the body it was: a function that it calls used it.
+    """
+
+    statement: ast.stmt | None
+    names: frozenset[str]
+
+
 def detach_where_kept(call: Site, entry: Entry, names: list[str], state: State) -> str:
     """The advice, where a statement in the loop around a call keeps what is called so for the next iteration; else empty.
 
     Without a name: of what a function gave, where a line of the loop gives the function what it keeps.
     """
-    loop, consumer = _loop(call), entry.consumer
-    if loop is None or consumer is None:
+    loop = _loop(call)
+    if loop is None or entry.consumer is None:
         return ""
-    if not names:
-        return _given(loop, state)
-    statement = place(consumer.site).statement
-    here = (consumer.site.file, consumer.site.func) == (call.file, call.func)
-    return _advice(loop, statement, names, state) if here and statement is not None else ""
+    return _advice(loop, _use(entry, call), names, state, call) if names else _given(loop, state, call)
 
 
 def detach_where_put(made: Site, entry: Entry, name: str, state: State) -> str:
     """The same for what the function around a site does, which runs once in an iteration."""
-    function, consumer = place(made).function, entry.consumer
-    if not isinstance(function, ast.FunctionDef) or consumer is None or not name:
+    function = place(made).function
+    if not isinstance(function, ast.FunctionDef) or entry.consumer is None or not name:
         return ""
-    statement = place(consumer.site).statement
-    here = (consumer.site.file, consumer.site.func) == (made.file, made.func)
-    kept = _keeping(function, statement, name) if here and statement is not None else None
+    kept = _keeping(function, _use(entry, made), name)
     if kept is None or not isinstance(kept[0], ast.Expr | ast.AugAssign) or _is_read_behind(function, *kept):
         return ""
     return _in_place_of(kept[0], [name], state)
+
+
+def _use(entry: Entry, near: Site) -> _Use:
+    """How the function around a site used an entry: of its line what gave the op the tensor, as far as that can be told."""
+    user = entry.consumer
+    if user is None or (user.site.file, function_of(user.site)) != (near.file, function_of(near)):
+        return _Use(None, frozenset())
+    around = place(user.site)
+    statement = around.statement
+    if statement is None:
+        return _Use(None, frozenset())
+    given = operand_of(user.site, user, entry.index) or around.around[-1]
+    names = set(_names(given)) if isinstance(given, ast.expr) else set(_read(statement))
+    inner = [each for each in around.around if isinstance(each, COMPREHENSIONS)]
+    for one in reversed([part for each in inner for part in each.generators]):
+        if {unparse(part) for part in ast.walk(one.target)} & names:
+            names |= set(_names(one.iter))
+    return _Use(statement, frozenset(names))
 
 
 def _loop(call: Site) -> ast.For | ast.While | None:
@@ -56,40 +82,53 @@ def _loop(call: Site) -> ast.For | ast.While | None:
     return loops[-1] if loops and isinstance(loops[-1], ast.For | ast.While) else None
 
 
-def _given(loop: ast.For | ast.While, state: State) -> str:
+def _given(loop: ast.For | ast.While, state: State, call: Site) -> str:
     """The advice for ``h = step(hist[-1])`` and ``hist.append(h)``, where one line alone does that."""
     found = []
     for each in ast.walk(loop):
         if isinstance(each, ast.Assign) and any(isinstance(part, ast.Call) for part in ast.walk(each.value)):
             name = name_of(each.targets[0]) if len(each.targets) == 1 else ""
-            found.append(_advice(loop, each, [name], state) if name else "")
+            use = _Use(each, frozenset(_read(each)))
+            found.append(_advice(loop, use, [name], state, call) if name else "")
     told = [each for each in found if each]
     return told[0] if len(told) == 1 else ""
 
 
-def _advice(loop: ast.For | ast.While, used: ast.stmt, names: list[str], state: State) -> str:
+def _advice(loop: ast.For | ast.While, used: _Use, names: list[str], state: State, call: Site) -> str:
     kept = next((found for each in names if (found := _keeping(loop, used, each))), None)
     if kept is None:
         return ""
     statement, bank = kept
     if not _is_read_behind(loop, statement, bank):
         return _in_place_of(statement, names, state)
-    how = _emptied(statement, bank)
-    text = quoted(unparse(statement))
-    return f"detach what `{bank}` keeps, `{text}`, before the next iteration uses it: `{how}`" if how else ""
+    how = _emptied(statement, bank, call)
+    text, after = quoted(unparse(statement)), call_text(call, "backward", "grad")
+    before = f"detach what `{bank}` keeps, `{text}`, before the next iteration uses it"
+    return f"{before}: `{how}`, after `{after}` at line {call.line}" if how else ""
 
 
 def _in_place_of(statement: ast.stmt, names: list[str], state: State) -> str:
     """The advice to write a statement with the names that it keeps detached."""
     kept = [each for each in names if bank_of(statement, each)]
-    new = _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(copy.deepcopy(statement))
-    text, graph = quoted(unparse(statement)), "its graph" if len(kept) == 1 else "their graphs"
+    new = copy.deepcopy(statement)
+    _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(new)
+    text, graph = quoted(_text(statement)), "its graph" if len(kept) == 1 else "their graphs"
     words = f"keep {listed(f'`{each}`' for each in kept)} without {graph}"
-    return f"{words}: `{unparse(new)}` in place of `{text}` at line {statement.lineno}"
+    return f"{words}: `{_text(new)}` in place of `{text}` at line {statement.lineno}"
 
 
-def _emptied(statement: ast.stmt, bank: str) -> str:
+def _text(statement: ast.stmt) -> str:
+    """A statement as people write it: ``a, b = b, c`` without brackets."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple) and len(statement.value.elts) > 1:
+        targets = [each.elts if isinstance(each, ast.Tuple) else [each] for each in statement.targets]
+        return " = ".join(", ".join(map(unparse, each)) for each in [*targets, statement.value.elts])
+    return unparse(statement)
+
+
+def _emptied(statement: ast.stmt, bank: str, near: Site) -> str:
     """The statement that takes the graphs from what another one keeps; empty where it keeps more than tensors."""
+    if any(isinstance(each, ast.Call) and called(each) == "deque" for each in values(near, bank)):
+        return f"for i, each in enumerate({bank}): {bank}[i] = each.detach()"
     if isinstance(statement, ast.Expr | ast.AugAssign):
         nested = [each for each in ast.walk(statement.value) if isinstance(each, ast.Tuple | ast.Dict)]
         return "" if nested else f"{bank} = [each.detach() for each in {bank}]"
@@ -112,12 +151,20 @@ class _Detached(ast.NodeTransformer):
         return self.generic_visit(node) if way is None else ast.parse(way, mode="eval").body
 
 
-def _keeping(body: ast.AST, used: ast.stmt, name: str) -> tuple[ast.stmt, str] | None:
+def _keeping(body: ast.stmt, used: _Use, name: str) -> tuple[ast.stmt, str] | None:
     """The statement that keeps the bare name in what another statement takes it from, and the name of that."""
     inside = [each for each in ast.walk(body) if isinstance(each, ast.stmt)]
     keepers = [(each, bank) for each in inside if (bank := bank_of(each, name)) and bank != name]
-    read = _sources(body, used, inside, {id(each) for each, _ in keepers})
-    if name in read:
+    aside = {id(each) for each, _ in keepers}
+    if not keepers:
+        return None
+    late = exposed(body)  # what a turn may read of the turn before
+    if used.statement is None:
+        others = {one for each in inside if id(each) not in aside for one in _read(each)}
+        found = [(each, bank) for each, bank in keepers if bank in late and bank in others]
+        return found[0] if name not in late and len(found) == 1 else None
+    read = _sources(body, used.statement, set(used.names), inside, aside)
+    if name in read and name in late:
         return None  # the name itself is what goes on
     return next(((each, bank) for each, bank in keepers if bank in read), None)
 
@@ -134,8 +181,8 @@ def bank_of(statement: ast.stmt, name: str) -> str:
         return name_of(statement.target) if listed and _bare(statement.value, name) else ""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not _bare(statement.value, name):
         return ""
-    target = statement.targets[0]
-    return name_of(target.value if isinstance(target, ast.Subscript) else target)
+    target = next((each for each, value in pairs(statement.targets[0], statement.value) if _bare(value, name)), None)
+    return name_of(target.value if isinstance(target, ast.Subscript) else target) if target is not None else ""
 
 
 def _bare(tree: ast.expr, name: str) -> bool:
@@ -151,14 +198,14 @@ def _bare(tree: ast.expr, name: str) -> bool:
 
 def sources(body: ast.AST, used: ast.stmt) -> set[str]:
     """The names a statement reads, with those which the body made them from."""
-    return _sources(body, used, [each for each in ast.walk(body) if isinstance(each, ast.stmt)], set())
+    inside = [each for each in ast.walk(body) if isinstance(each, ast.stmt)]
+    return _sources(body, used, set(_read(used)), inside, set())
 
 
-def _sources(body: ast.AST, used: ast.stmt, inside: list[ast.stmt], keepers: set[int]) -> set[str]:
-    """The names a statement reads, with those which the body made them from, keeping aside."""
+def _sources(body: ast.AST, used: ast.stmt, found: set[str], inside: list[ast.stmt], keepers: set[int]) -> set[str]:
+    """Some names that a statement reads, with those which the body made them from, keeping aside."""
     loops = [each for each in ast.walk(body) if isinstance(each, ast.For)]
     made = [each for each in inside if isinstance(each, ast.Assign) and id(each) not in keepers and each is not used]
-    found = set(_read(used))
     for _ in range(STEPS):
         for each in made:
             stored = {unparse(part) for target in each.targets for part in ast.walk(target) if _is_stored(part)}

@@ -164,13 +164,13 @@ def operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False)
 
     With ``of_tensors`` both operands are known to be tensors: an engine only exchanges numbers.
     """
-    found = _given(site, node, index, of_tensors)
+    found = operand_of(site, node, index, of_tensors=of_tensors)
     return quoted(name_of(found)) if found is not None else ""
 
 
 def viewed_operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False) -> str:
     """The same, and of a transposed tensor the tensor itself: ``w`` of ``x @ w.t()`` and of ``x @ w.T``."""
-    found = _given(site, node, index, of_tensors)
+    found = operand_of(site, node, index, of_tensors=of_tensors)
     while isinstance(found, ast.Call | ast.Attribute):
         function = found.func if isinstance(found, ast.Call) else found
         names = _TURNING if isinstance(found, ast.Call) else _TURNED
@@ -180,7 +180,8 @@ def viewed_operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool =
     return quoted(name_of(found)) if found is not None else ""
 
 
-def _given(site: Site, node: NodeFact, index: int, of_tensors: bool) -> ast.expr | None:
+def operand_of(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False) -> ast.expr | None:
+    """What the expression at ``site`` gave ``node`` as input ``index``, as a tree; None when not known."""
     reading = read(site)
     if reading is None or reading.found is None:
         return None
