@@ -12,12 +12,13 @@ from agdbg.diagnose.filled import Filled, filled, filled_by
 from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import entry_name, entry_names, entry_words
+from agdbg.diagnose.running import running_total
 from agdbg.diagnose.runs import Runs, loops_in_function
 from agdbg.diagnose.shapes import holds_none
-from agdbg.diagnose.source import assigned, call_text, differentiated, expression, quoted
-from agdbg.diagnose.syntax import name_of, read
+from agdbg.diagnose.source import call_text, expression, quoted
+from agdbg.diagnose.syntax import name_of
 from agdbg.diagnose.words import Lines, capital, listed
-from agdbg.record.facts import NodeFact, PassFact
+from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
 
 
@@ -256,39 +257,3 @@ def kept_to_compare(case: Case, entry: Entry, lines: Lines) -> str:
         f"Every turn computes something anew with the same parameters. If {entry_words(case, entry)} is to stay as it was, as the "
         f"log-probabilities of an old policy are, store it without its graph: {how}, behind what made it{lines.at(entry.node.site)}"
     )
-
-
-def running_total(entries: list[Entry], first: PassFact | None, second: PassFact | None) -> str:
-    """The advice for ``total = total + loss; total.backward()``; empty for anything else."""
-    entry = entries[0].node
-    roots = {number for number, _ in first.roots} if first is not None else set()
-    name = assigned(entry.site)
-    if second is None or entry.id not in roots or not name or differentiated(second.site) != name:
-        return ""
-    added = _added(entry, name)
-    if added is None:
-        return ""
-    loss = added if added.isidentifier() else "loss"
-    head = (
-        "Call backward() on the loss of this iteration alone"
-        if loss == added
-        else "Name the loss of this iteration, `loss = ...`, and differentiate it alone"
-    )
-    return (
-        f"{head}, `{loss}.backward()` in place of {_call(second, Lines(second.site))}, "
-        f"and keep the running sum `{name}` without a graph: `{name} = {name} + {loss}.detach()`, or "
-        f"`{name} += {loss}.item()` for a plain number"
-    )
-
-
-def _added(entry: NodeFact, name: str) -> str | None:
-    """Of ``total = total + loss`` the ``loss``; empty if it has no name, None if the line is no such sum."""
-    reading = read(entry.site)
-    statement = reading.statement if reading is not None else None
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
-        return name_of(statement.value)
-    value = statement.value if isinstance(statement, ast.Assign) else None
-    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
-        return None
-    sides = [name_of(value.left), name_of(value.right)]
-    return sides[1 - sides.index(name)] if name in sides else None

@@ -12,7 +12,7 @@ from agdbg.diagnose.carriers import exposed
 from agdbg.diagnose.detaching import State
 from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, module_of, place
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.shapes import values
+from agdbg.diagnose.shapes import is_own, values
 from agdbg.diagnose.source import call_text, called, operand_of, quoted
 from agdbg.diagnose.syntax import name_of, pairs, unparse
 from agdbg.diagnose.words import listed
@@ -101,7 +101,7 @@ def _advice(loop: ast.For | ast.While, used: _Use, names: list[str], state: Stat
     statement, bank = kept
     if not _is_read_behind(loop, statement, bank):
         return _in_place_of(statement, names, state)
-    how = _emptied(statement, bank, call)
+    how = without_graphs(statement, bank, call)
     text, after = quoted(unparse(statement)), call_text(call, "backward", "grad")
     before = f"detach what `{bank}` keeps, `{text}`, before the next iteration uses it"
     return f"{before}: `{how}`, after `{after}` at line {call.line}" if how else ""
@@ -125,13 +125,15 @@ def _text(statement: ast.stmt) -> str:
     return unparse(statement)
 
 
-def _emptied(statement: ast.stmt, bank: str, near: Site) -> str:
+def without_graphs(statement: ast.stmt, bank: str, near: Site) -> str:
     """The statement that takes the graphs from what another one keeps; empty where it keeps more than tensors."""
     if any(isinstance(each, ast.Call) and called(each) == "deque" for each in values(near, bank)):
         return f"for i, each in enumerate({bank}): {bank}[i] = each.detach()"
-    if isinstance(statement, ast.Expr | ast.AugAssign):
+    built = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp | ast.List)
+    if isinstance(statement, ast.Expr | ast.AugAssign) or (built and isinstance(statement, ast.Assign)):
         nested = [each for each in ast.walk(statement.value) if isinstance(each, ast.Tuple | ast.Dict)]
-        return "" if nested else f"{bank} = [each.detach() for each in {bank}]"
+        given = bank if is_own(near, bank) else f"{bank}[:]"
+        return "" if nested else f"{given} = [each.detach() for each in {bank}]"
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
         return f"{bank} = {{key: each.detach() for key, each in {bank}.items()}}"

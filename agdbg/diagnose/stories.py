@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
 from agdbg.diagnose.cached import cached_by
-from agdbg.diagnose.carrying import cut_loose, kept_to_compare, running_total
+from agdbg.diagnose.carrying import cut_loose, kept_to_compare
 from agdbg.diagnose.enclosing import is_outside
 from agdbg.diagnose.handing import crossing, kept_name
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
 from agdbg.diagnose.naming import entry_name, entry_words, used_as
+from agdbg.diagnose.running import running_total
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import dropped
 from agdbg.diagnose.two_results import two_fix
