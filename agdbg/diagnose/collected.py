@@ -119,9 +119,9 @@ def _in_place_of(statement: ast.stmt, names: list[str], state: State) -> str:
 
 def _text(statement: ast.stmt) -> str:
     """A statement as people write it: ``a, b = b, c`` without brackets."""
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple) and len(statement.value.elts) > 1:
-        targets = [each.elts if isinstance(each, ast.Tuple) else [each] for each in statement.targets]
-        return " = ".join(", ".join(map(unparse, each)) for each in [*targets, statement.value.elts])
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if isinstance(target, ast.Tuple) and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple):
+        return f"{', '.join(map(unparse, target.elts))} = {', '.join(map(unparse, statement.value.elts))}"
     return unparse(statement)
 
 
