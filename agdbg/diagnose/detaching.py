@@ -10,6 +10,7 @@ from agdbg.diagnose.carriers import objects_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.enclosing import function_of, in_inner_loop, module_of, place
 from agdbg.diagnose.meeting import Entry
+from agdbg.diagnose.named_fields import fields_of
 from agdbg.diagnose.naming import entry_names, entry_words, used_as
 from agdbg.diagnose.runs import Runs
 from agdbg.diagnose.shapes import Levels, Shape, holds_none, is_own, is_plain, shape_of, values, without_graph
@@ -38,8 +39,12 @@ class State:
 
     def detached(self, names: list[str], given: str = "", held: str = "") -> str:
         """The statements that detach, in quotes: ``h = h.detach()``; for ``given`` the name that gets it, of ``held`` the form."""
-        ways = [f"`{self._statement(given or each, each, len(names), held)}`" for each in names]
-        return listed(ways[:NAMED], NAMED)
+        ways = [way for each in names for way in self._statements(given or each, each, len(names), held)]
+        return listed([f"`{each}`" for each in ways[:NAMED]], NAMED)
+
+    def _statements(self, given: str, name: str, names: int, held: str) -> list[str]:
+        fields = fields_of(self.site, name)
+        return fields.statements(given, name) if fields else [self._statement(given, name, names, held)]
 
     def _statement(self, given: str, name: str, names: int, held: str) -> str:
         levels, value = self.levels(name, names, held), self.without_graph(name, names, held)
@@ -53,6 +58,8 @@ class State:
 
     def without_graph(self, name: str, names: int = 1, held: str = "") -> str:
         """The expression for what one of some names holds, without its graph."""
+        if (fields := fields_of(self.site, name)) is not None:
+            return fields.without_graph(name)
         maybe = self.some and holds_none(self.site, name)
         return without_graph(name, self.levels(name, names, held), pair=self.tensors == 2 * names, maybe=maybe)
 
