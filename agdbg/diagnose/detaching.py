@@ -43,7 +43,7 @@ class State:
         return listed([f"`{each}`" for each in ways[:NAMED]], NAMED)
 
     def _statements(self, given: str, name: str, names: int, held: str) -> list[str]:
-        fields = fields_of(self.site, name)
+        fields = fields_of(self.site, name, self.tensors)
         return fields.statements(given, name) if fields else [self._statement(given, name, names, held)]
 
     def _statement(self, given: str, name: str, names: int, held: str) -> str:
@@ -58,7 +58,7 @@ class State:
 
     def without_graph(self, name: str, names: int = 1, held: str = "") -> str:
         """The expression for what one of some names holds, without its graph."""
-        if (fields := fields_of(self.site, name)) is not None:
+        if (fields := fields_of(self.site, name, self.tensors)) is not None:
             return fields.without_graph(name)
         maybe = self.some and holds_none(self.site, name)
         return without_graph(name, self.levels(name, names, held), pair=self.tensors == 2 * names, maybe=maybe)

@@ -1,4 +1,4 @@
-"""A state in an object with named fields, a dataclass or a named tuple: which it is, and how it loses its graphs.
+"""A state in an object with named fields, a dataclass, a named tuple or a class of the program's own, and how it loses its graphs.
 
 Needs the source alone.
 """
@@ -10,7 +10,7 @@ from typing import Literal
 from agdbg.diagnose.enclosing import module_of
 from agdbg.diagnose.shapes import values
 from agdbg.diagnose.source import called
-from agdbg.diagnose.syntax import unparse
+from agdbg.diagnose.syntax import pairs, unparse
 from agdbg.record.lookup import Site
 
 #: Annotations of fields that hold no tensor.
@@ -47,10 +47,13 @@ class Fields:
         return f"{self.name}({parts})" if self.is_all else f"dataclasses.replace({name}, {parts})"
 
 
-def fields_of(site: Site, name: str) -> Fields | None:
-    """The fields of what a name of the function around a site holds, or an attribute anywhere in the file; None: it has none."""
+def fields_of(site: Site, name: str, tensors: int) -> Fields | None:
+    """The fields of what a name of the function around a site holds, or an attribute anywhere in the file; None: it has none.
+
+    Of a class that says no types it is known by the number of ``tensors`` that they are all that it keeps.
+    """
     tree = module_of(site.file)
-    known = _classes(tree) if tree is not None else {}
+    known = _classes(tree, tensors) if tree is not None else {}
     if tree is None or not known:
         return None
     made = [each for each in values(site, name) if isinstance(each, ast.Call)]
@@ -71,7 +74,7 @@ def _returned(function: ast.FunctionDef, known: dict[str, Fields]) -> list[Field
     return [known[called(each)] for each in given if isinstance(each, ast.Call) and called(each) in known]
 
 
-def _classes(tree: ast.Module) -> dict[str, Fields]:
+def _classes(tree: ast.Module, tensors: int) -> dict[str, Fields]:
     """Those of a file that have a field which may hold a tensor, by name."""
     found: dict[str, Fields] = {}
     for each in ast.walk(tree):
@@ -82,6 +85,8 @@ def _classes(tree: ast.Module) -> dict[str, Fields]:
                 if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
             ]
             found |= _with_tensors(kind, each.name, fields)
+        elif isinstance(each, ast.ClassDef) and not each.bases and len(kept := _kept(each)) == tensors:
+            found |= _with_tensors("mutable", each.name, [(name, True) for name in kept])
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Call) and called(each.value) == "namedtuple":
             names = _names_in(each.value)
             found |= _with_tensors("named tuple", unparse(each.targets[0]), [(name, True) for name in names])
@@ -106,6 +111,14 @@ def _kind(tree: ast.ClassDef) -> Literal["named tuple", "frozen", "mutable"] | N
                 "frozen" if any(key.arg == "frozen" and unparse(key.value) == "True" for key in options) else "mutable"
             )
     return None
+
+
+def _kept(tree: ast.ClassDef) -> list[str]:
+    """The attributes to which ``__init__`` gives what it was given."""
+    makes = next((each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
+    given = [each for each in ast.walk(makes) if isinstance(each, ast.Assign)] if makes is not None else []
+    both = (pair for each in given for target in each.targets for pair in pairs(target, each.value))
+    return [at.attr for at, value in both if isinstance(at, ast.Attribute) and isinstance(value, ast.Name)]
 
 
 def _names_in(made: ast.Call) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from agdbg.diagnose.carriers import objects_of
 from agdbg.diagnose.enclosing import COMPREHENSIONS, module_of, place
 from agdbg.diagnose.source import called
 from agdbg.diagnose.syntax import name_of, pairs
@@ -104,6 +105,25 @@ def without_graph(name: str, levels: Levels, *, pair: bool = False, maybe: bool 
     return f"[{item} for {each} in {name}]" if level == "list" else f"tuple({item} for {each} in {name})"
 
 
+def returned(site: Site, tree: ast.expr) -> list[ast.expr]:
+    """What the function that an expression calls gives back, of a module its ``forward``; [] when it is in another file."""
+    module = module_of(site.file)
+    if module is None or not isinstance(tree, ast.Call):
+        return []
+    inside = list(ast.walk(module))
+    functions = [each for each in inside if isinstance(each, ast.FunctionDef) and each.name == called(tree)]
+    classes = [
+        each
+        for each in inside
+        if isinstance(each, ast.ClassDef) and name_of(tree.func) in objects_of(module, each.name)
+    ]
+    functions += [
+        part for each in classes for part in each.body if isinstance(part, ast.FunctionDef) and part.name == "forward"
+    ]
+    given = [part.value for each in functions for part in ast.walk(each) if isinstance(part, ast.Return)]
+    return [each for each in given if each is not None]
+
+
 def is_own(site: Site, name: str) -> bool:
     """Whether a name can be assigned to at a site: an attribute, an item, or a variable of the function around it."""
     function = place(site).function
@@ -171,7 +191,8 @@ def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
     if name in _ONE or name in _OF_ONE or (name in _STILL_ONE and isinstance(tree.func, ast.Attribute)):
         return Shape((), closed=True)
     if name not in _BUILDERS or isinstance(tree.func, ast.Attribute):
-        return None
+        found = [_shape(site, _of_another(each), 0) for each in returned(site, tree)] if steps else []
+        return found[0] if found and all(each == found[0] for each in found) else None
     of = (
         _shape(site, tree.args[0], steps)
         if tree.args and isinstance(tree.args[0], (*COMPREHENSIONS, _MANY, ast.Dict))
@@ -200,7 +221,7 @@ def _given(site: Site, name: str) -> Iterator[tuple[Levels, ast.expr]]:
     found = []
     for each in inside:
         if isinstance(each, ast.Assign):
-            given = (pair for target in each.targets for pair in _parts(target, each.value))
+            given = (pair for target in each.targets for pair in _parts(site, target, each.value))
             found += [(path, value) for target, value in given if (path := _path(target, name, numbers)) is not None]
         elif isinstance(each, ast.AnnAssign) and each.value is not None and _is_named(each.target, name):
             found.append(((), each.value))
@@ -227,13 +248,23 @@ def _registered(call: ast.Call, name: str) -> Iterator[ast.expr]:
         yield given[1]
 
 
-def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _parts(site: Site, target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Each target with its value; of what a call returned each is given a part."""
     for each, part in pairs(target, value):
-        if isinstance(each, _MANY):
-            yield from ((item, _RETURNED) for item in each.elts if isinstance(item, ast.Subscript))
-        else:
+        if not isinstance(each, _MANY):
             yield each, part
+            continue
+        given = [one for one in returned(site, part) if isinstance(one, _MANY) and len(one.elts) == len(each.elts)]
+        for at, item in enumerate(each.elts):
+            if given and not isinstance(item, ast.Starred):
+                yield from ((item, _of_another(one.elts[at])) for one in given)
+            elif isinstance(item, ast.Subscript):
+                yield item, _RETURNED
+
+
+def _of_another(tree: ast.expr) -> ast.expr:
+    """What another function returned: its variables say nothing here."""
+    return _RETURNED if isinstance(tree, ast.Name) else tree
 
 
 def _path(target: ast.expr, name: str, numbers: set[str]) -> Levels | None:
