@@ -106,7 +106,8 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine
 
 
 _MODULES = frozenset((
-    "accelerator", "amp", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "testing", "utils", "version",
+    "accelerator", "amp", "cuda", "fft", "func", "held", "linalg", "masked", "nn", "optim", "signal", "special", "testing",
+    "utils", "version",
 ))  # fmt: skip
 """Loaded when first used."""
 

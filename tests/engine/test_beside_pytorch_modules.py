@@ -93,6 +93,7 @@ def test_roots_and_gradients_are_refused(made):
         lambda: engine.autograd.grad(x.sum(), x, made),
         lambda: engine.nn.utils.vector_to_parameters(made, [x]),
         lambda: engine.nn.utils.rnn.pad_sequence([made]),
+        lambda: engine.nn.utils.rnn.pack_padded_sequence(torch.ones(2, 1, 1), [2]),
     ):
         assert not said(call)
 

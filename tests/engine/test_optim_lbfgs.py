@@ -139,3 +139,23 @@ def test_complex_parameters(torch):
         optimizer.step(closure)
         found.append(p.detach().numpy())
     np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_parameters_of_two_dtypes(torch, search):
+    found = []
+    for t in (ag, torch):
+        x, y = t.ones(3, requires_grad=True), t.ones(2, dtype=t.float64, requires_grad=True)
+        optimizer = t.optim.LBFGS([x, y], lr=0.1, max_iter=4, line_search_fn=search)
+
+        def closure(x=x, y=y, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = (x * x).sum().double() * 2 + (y - 3).pow(2).sum() + x.sum() * y.sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        assert (x.dtype, y.dtype) == (t.float32, t.float64)
+        found.append([*x.tolist(), *y.tolist()])
+    np.testing.assert_allclose(*found, rtol=1e-5)

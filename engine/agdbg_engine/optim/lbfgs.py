@@ -86,7 +86,8 @@ class _Run:
             a = p._a.reshape(-1)
             flat = a.view(a.real.dtype) if a.dtype.kind == "c" else a
             moved = _plus(wrap(flat), wrap(direction._a[start : start + flat.size]), size)._a
-            self._write(p, moved.view(a.dtype).reshape(p._a.shape))
+            own = moved.astype(flat.dtype, copy=False)  # of parameters of several dtypes the direction has the widest
+            self._write(p, own.view(a.dtype).reshape(p._a.shape))
             start += flat.size
 
     def _write(self, p: Any, array: Any) -> None:

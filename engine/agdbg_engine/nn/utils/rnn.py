@@ -116,6 +116,7 @@ def pack_padded_sequence(
 
     The longest must come first unless ``enforce_sorted=False``, with which they are sorted.
     """
+    refuse(input, "pack_padded_sequence", "input")
     if isinstance(lengths, Tensor) and not lengths.is_cpu:
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D {lengths.device} "
