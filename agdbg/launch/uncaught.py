@@ -47,10 +47,12 @@ def _without_instruments(trace: TracebackType | None) -> TracebackType | None:
         if not trace.tb_frame.f_code.co_filename.startswith(_INSTRUMENTS):
             kept.append(trace)
         trace = trace.tb_next
+    if not kept:  # a syntax error has no frames
+        return None
     for one, following in zip(kept, [*kept[1:], None], strict=True):
         if one.tb_next is not following:
             one.tb_next = following
-    return kept[0] if kept else None
+    return kept[0]
 
 
 def report(error: BaseException) -> None:

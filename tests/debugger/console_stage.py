@@ -61,7 +61,8 @@ class ConsoleStage:
         client.request("attach", trace=str(trace))
         client.request("configurationDone")
         console = Said(client)
-        console.arrived()
+        if not console.state.stops:  # else it was there already
+            console.arrived()
         return console
 
     def joined(self, address):

@@ -58,6 +58,7 @@ def test_watched_memory_keeps_its_name_when_the_program_starts_anew(console_stag
         "import agdbg_engine as ag\nw = ag.ones(2, requires_grad=True)\n(w * 2).sum().backward()\nw.data.mul_(3)\nw.detach().add_(1)\n"
     )
     console.do("start", "watch w")
+    assert "w changed without a version bump" in console.do("continue")
     assert "line 5: add_ wrote to w: version 0 to 1" in console.do("continue")
     console.do("restart")
     while "add_ wrote" not in (told := console.do("continue")):
