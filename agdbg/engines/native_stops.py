@@ -128,6 +128,7 @@ class Stops:
         if wanted == self._told_of_writes:
             return
         self._told_of_writes = wanted
+        # As other closures of the sink: what is not wanted costs the engine one empty call.
         self._driver.sink.write_coming = self._write_coming if wanted else _nothing_coming  # type: ignore[method-assign]
         engine_events.use(engine_events.WRITES, 1 if wanted else -1)
 

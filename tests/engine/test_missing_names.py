@@ -35,7 +35,7 @@ def test_a_name_that_is_not_there_tells_why(path):
 
 
 def test_the_names_are_those_of_pytorch():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     for path in ABSENT.split():
         *modules, name = path.split(".")
         assert hasattr(reduce(getattr, modules, torch), name), path
@@ -102,7 +102,7 @@ def test_a_reason_that_holds_in_one_module(path, said):
 
 @pytest.mark.parametrize("module", ["cuda", "utils.data"])
 def test_every_public_name_of_a_module_is_there_or_tells_why_not(module):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     theirs, ours = (functools.reduce(getattr, module.split("."), lib) for lib in (torch, ag))
     silent = []
     for name in theirs.__all__:
@@ -114,7 +114,7 @@ def test_every_public_name_of_a_module_is_there_or_tells_why_not(module):
 
 
 def test_every_function_that_writes_is_there():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     for name in dir(torch):
         if name.endswith("_") and not name.startswith("_") and callable(getattr(torch, name)) and not reason(name):
             assert hasattr(ag, name), name
@@ -194,7 +194,7 @@ def test_why_ml_dtypes_does_not_serve():
 
 
 def test_matmul_precision():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     for t in (torch, ag):
         before = t.get_float32_matmul_precision()
         t.set_float32_matmul_precision("high")
@@ -214,7 +214,7 @@ NO_NAMES_OF_PYTORCH = "torch Tensor TYPE_CHECKING windows .*_notes .*common.* fa
 @pytest.mark.parametrize("space", ["", *SPACES])
 def test_every_name_of_pytorch_is_there_or_tells_why_not(space):
     """One line, with the reason and the way out, or with the nearest name."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     theirs, ours = (functools.reduce(getattr, space.split("."), lib) if space else lib for lib in (torch, ag))
     silent = []
     for name in dir(theirs):
@@ -236,7 +236,7 @@ def test_every_name_of_pytorch_is_there_or_tells_why_not(space):
 
 
 def test_every_method_of_pytorchs_tensors_is_there_or_tells_why_not():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the names are those of PyTorch")
     lacking = {n for n in dir(torch.Tensor) if not n.startswith("_") and not hasattr(ag.Tensor, n)}
     assert lacking <= {
         "dim_order", "index", "indices", "is_distributed", "module_load", "resize", "resize_as", "slice_inverse", "values",

@@ -84,6 +84,15 @@ class Bilinear(Module):
         return f"{sizes}, bias={self.bias is not None}"
 
 
+def _table_size(embeddings: Any) -> tuple[int, int]:
+    """How many rows and columns a table has that a module is to be made around."""
+    refuse(embeddings, "from_pretrained", "embeddings")
+    if embeddings.ndim != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    rows, columns = embeddings.shape
+    return rows, columns
+
+
 class Embedding(Module):
     """Rows of a table (num_embeddings, embedding_dim) by integer index; normal at first, the row ``padding_idx`` zero."""
 
@@ -119,11 +128,7 @@ class Embedding(Module):
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Self:  # fmt: skip
         """A module around a table."""
-        if not isinstance(embeddings, Tensor):
-            refuse(embeddings, "from_pretrained", "embeddings")
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
+        rows, columns = _table_size(embeddings)
         return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def reset_parameters(self) -> None:
@@ -235,11 +240,7 @@ class EmbeddingBag(Module):
         padding_idx: int | None = None,
     ) -> Self:  # fmt: skip
         """A module around a table."""
-        if not isinstance(embeddings, Tensor):
-            refuse(embeddings, "from_pretrained", "embeddings")
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
+        rows, columns = _table_size(embeddings)
         made = cls(
             rows,
             columns,
