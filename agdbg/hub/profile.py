@@ -8,17 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from agdbg.events import HookAction, Kind, Outcome, Summarized
-from agdbg.graph.reach import reach
+from agdbg.events import HookAction, Kind, Summarized
 from agdbg.graph.row_nodes import UNKNOWN
 from agdbg.graph.rows import GraphRows
-from agdbg.graph.told import edges_of
 from agdbg.hub.empty import no_profile
 from agdbg.norm import norm_of_all, told
 from agdbg.protocol.looks import Layer, Point, ProfileBody
 from agdbg.record.deep_norms import Norms, norms_of, together
 from agdbg.record.facts import PassFact
-from agdbg.record.growing import Growing, Numbers, Words, distinct
+from agdbg.record.growing import Growing, Numbers, Words
 from agdbg.record.index import Rows
 from agdbg.record.live import LiveFacts
 from agdbg.report.saved_bytes import SavedBytes
@@ -64,7 +62,7 @@ class Profiles:
     def __init__(self, growing: Growing, rows: GraphRows) -> None:
         self._growing, self._rows = growing, rows
         self._known: dict[tuple[int, int], _Profile] = {}
-        self._left_by: dict[int, Words] = {}  # of passes that have ended: mostly nothing
+        self._saved: tuple[int, SavedBytes] | None = None
 
     def body(
         self, facts: LiveFacts, pass_id: int | None, ran: Rows, start: int, count: int, points: int
@@ -110,7 +108,7 @@ class Profiles:
 
     def _made(self, facts: LiveFacts, told: PassFact, ran: Rows) -> _Profile:
         records = self._growing.records
-        saved = self._bytes(facts, told)
+        saved = self._bytes(facts)
         end = int(ran.max()) + 1 if len(ran) else told.row
         alive = saved.held_between(told.row, max(end, told.row + 1))
         fired = self._fired(told.id)
@@ -129,41 +127,12 @@ class Profiles:
             is_timed=bool(len(spent) and (spent > 0).all()),
         )
 
-    def _bytes(self, facts: LiveFacts, told: PassFact) -> SavedBytes:
-        """Who saved what from when to when: at one moment it is the same for all passes that go on then, and stays so later."""
-        return SavedBytes(facts, [(self._left(facts, each), each.end_row) for each in self._that_hold(facts, told)])
-
-    def _that_hold(self, facts: LiveFacts, told: PassFact) -> list[PassFact]:
-        """The passes that may have held something during a pass and not freed it: those that went on meanwhile, that one too, and
-        those that have come to no good end since.
-        """
-        records, started = self._growing.records, self._growing.rows(Kind.PASS_STARTED)
-        done = self._growing.rows(Kind.PASS_FINISHED)
-        ids = records[started, 1]
-        is_well = np.isin(ids, records[done[records[done, 2] == Outcome.OK], 1])
-        is_over = np.isin(ids, records[done[done <= told.row], 1])
-        found = np.unique(ids[~is_over & ((started < told.end_row) | ~is_well)])
-        return [each for each in map(facts.pass_of, found.tolist()) if each is not None]
-
-    def _left(self, facts: LiveFacts, told: PassFact) -> Words:
-        """The nodes that hold what they have for as long as a pass goes on: those that it reaches and has not run, be it that it
-        will not, and where it keeps its graph all.
-        """
-        if (known := self._left_by.get(told.id)) is not None:
-            return known
-        nodes, rows = self._rows.nodes, self._growing.index(Kind.RAN, 2).rows(told.id)
-        void = facts.void
-        ran = distinct(self._growing.records[[row for row in rows if row not in void] if void else rows, 1])
-        roots = np.array([node for node, _ in told.roots if node], np.uint64)
-        ahead = np.concatenate([roots, edges_of(self._growing, ran).target])
-        reached, _ = reach(self._growing, nodes, nodes.find(ahead[~np.isin(ahead, ran)]).tolist())
-        found = nodes.nodes.now[reached]
-        found = found[~np.isin(found, ran)]
-        if told.retain_graph or self._growing.index(Kind.RETAINED).rows(told.id):
-            found = np.concatenate([found, ran])
-        if told.outcome != "unfinished":
-            self._left_by[told.id] = found
-        return found
+    def _bytes(self, facts: LiveFacts) -> SavedBytes:
+        """Who saved what from when to when; it is the same for all passes."""
+        size = len(self._growing.records)
+        if self._saved is None or self._saved[0] != size:
+            self._saved = size, SavedBytes(facts)
+        return self._saved[1]
 
     def _fired(self, pass_id: int) -> Rows:
         """The records of the calls of hooks in a pass: what a custom Function's ``backward`` wrote is none."""

@@ -74,7 +74,7 @@ class MemoryReport:
             saved, their bytes, and how many of them have no recorded size.
         peak_row, peak_storages, peak_bytes, peak_unknown: the most that was held at once, as far as passes tell what was freed.
         peak_pass: the pass that was running or next then; 0 for none.
-        dropped: bytes that nodes saved which no pass ran: when they were dropped is not known.
+        dropped: bytes that nodes saved to which no pass came: when they were dropped is not known.
         lines, modules, nodes: what holds most at the peak.
         recompute: lines of cheap ops that hold much.
         passes: the calls, the first and the last ones.

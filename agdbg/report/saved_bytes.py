@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from agdbg.events import ACCUMULATE_SEQUENCE, RETAIN_GRAPH, Kind, Outcome
 from agdbg.record import Facts
 from agdbg.record.index import Rows
+from agdbg.report.left_held import Births, held_until
 
 Words = npt.NDArray[np.uint64]
 Sizes = npt.NDArray[np.int64]
@@ -27,21 +27,18 @@ class SavedBytes:
         saver: the node that saved each first, and ``row`` its birth.
         nbytes: the size of each, :data:`UNKNOWN` where that was not recorded.
         permanent: which of them belong to leaves, as parameters do: they are there anyway.
-        freed: the row at which the last node that held it let it go; where that is not known the last row at which it was used.
-        run: which of them some pass used; of others it is not known when they were dropped.
+        freed: the row at which the last node that held it let it go: a pass freed it, or what one had left held was there no more;
+            of what no pass came to the row at which it was saved.
+        run: which of them some pass came to; of others it is not known when they were dropped.
     """
 
-    def __init__(self, facts: Facts, holding: Iterable[tuple[Words, int]] = ()) -> None:
-        """Read a trace; ``holding`` are nodes that hold what they have saved until a pass frees it, if not at least until a row."""
+    def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self._holding = list(holding)
         self._records = facts.trace.records
         node, storage = self._saves()
         self.storages, first, group = np.unique(storage, return_index=True, return_inverse=True)
         self.saver: Words = node[first]
-        ids, rows = self._births
-        at = ids.searchsorted(node)
-        born = rows[np.minimum(at, max(0, len(rows) - 1))] if len(rows) else np.zeros(0, np.int64)
+        born = self._births.rows[self._births.find(node)]
         self.row: Rows = np.full(len(self.storages), len(self._records), np.int64)
         np.minimum.at(self.row, group, born)
         self.nbytes = self._sizes()
@@ -53,25 +50,31 @@ class SavedBytes:
         np.logical_or.at(self.run, group, used)
 
     @cached_property
-    def _births(self) -> tuple[Words, Rows]:
-        """The nodes, ascending, and the row of each birth."""
+    def _births(self) -> Births:
+        """The nodes, and the row of each birth."""
         rows = self.facts.rows(Kind.BORN)
-        ids, first = np.unique(self._records[rows, 1], return_index=True)
-        return ids, rows[first]
+        nodes = self._records[rows, 1]
+        if bool((nodes[1:] > nodes[:-1]).all()):  # as they nearly always come
+            return Births(nodes, rows)
+        ids, first = np.unique(nodes, return_index=True)
+        return Births(ids, rows[first])
 
     def _saves(self) -> tuple[Words, Words]:
         """Pairs of a node and a storage that it saved; what pack hooks took instead is not held."""
-        born = self._records[self.facts.rows(Kind.BORN)]
-        told = self._records[self.facts.rows(Kind.SAVED)]
-        node = np.concatenate([born[:, 1], born[:, 1], told[:, 1]])
-        storage = np.concatenate([born[:, 6] & _STORAGE, born[:, 7] & _STORAGE, told[:, 3]])
-        slot = np.concatenate([born[:, 6] >> _SLOT, born[:, 7] >> _SLOT, told[:, 2]])
-        good = (storage > 0) & np.isin(node, self._births[0])
+        born, told = self.facts.rows(Kind.BORN), self._records[self.facts.rows(Kind.SAVED)]
+        nodes, words = [told[:, 1]], [told[:, 3] | told[:, 2] << _SLOT]
+        for column in (6, 7):
+            found = self._records[born, column]
+            there = found > 0
+            nodes.append(self._records[born[there], 1])
+            words.append(found[there])
+        node, word = np.concatenate(nodes), np.concatenate(words)
+        good = ((word & _STORAGE) > 0) & (self._births.find(node) >= 0)
         packed = self._records[self.facts.rows(Kind.PACKED)]
         if len(packed):
-            keys = node * np.uint64(256) + slot
+            keys = node * np.uint64(256) + (word >> _SLOT)
             good &= ~np.isin(keys, packed[:, 1] * np.uint64(256) + packed[:, 2])
-        return node[good], storage[good]
+        return node[good], (word & _STORAGE)[good]
 
     def _sizes(self) -> Sizes:
         told = self._records[self.facts.rows(Kind.SHAPE)]
@@ -88,30 +91,20 @@ class SavedBytes:
         return np.concatenate([told[np.isin(told[:, 1], leaves), 4], np.array(named, np.uint64)])
 
     def _ends(self, node: Words) -> tuple[Rows, npt.NDArray[np.bool_]]:
-        """For each of these nodes the row at which it was freed, else the row of its last run or birth; and whether it ran."""
+        """For each of these nodes the row from which on it held nothing, else that of its birth; and whether a pass came to it."""
+        if not len(node):
+            return np.zeros(0, np.int64), np.zeros(0, bool)
         rows = self.facts.run_rows
         ran = self._records[rows]
         well = ran[:, 6] == Outcome.OK
         started = self._records[self.facts.rows(Kind.PASS_STARTED)]
         kept = started[(started[:, 0] >> _FLAGS & np.uint64(RETAIN_GRAPH)) > 0, 1]
         freeing = well & ~np.isin(ran[:, 2], kept) & ~self._is_retained(rows, ran[:, 2])
-        ids, last = _last(ran[:, 1], rows)
-        freed_ids, freed_at = _first(ran[freeing, 1], rows[freeing])
-        births, born = self._births
-        freed = _looked_up(node, freed_ids, freed_at, -1)
-        used = _looked_up(node, ids, last, -1)
-        end = np.where(freed >= 0, freed, np.where(used >= 0, used, _looked_up(node, births, born, -1)))
-        until = self._held_until(node)
-        return np.where(freed >= 0, freed, np.maximum(end, until)), (used >= 0) | (until >= 0)
-
-    def _held_until(self, node: Words) -> Rows:
-        """For each of these nodes the last row until which it is known to hold what it has; -1: none is."""
-        if not self._holding:
-            return np.full(len(node), -1, np.int64)
-        ids = np.concatenate([nodes for nodes, _ in self._holding])
-        rows = np.repeat([row for _, row in self._holding], [len(nodes) for nodes, _ in self._holding])
-        order = np.lexsort((rows, ids))
-        return _looked_up(node, *_last(ids[order], rows[order]), -1)
+        freed = _looked_up(node, *_first(ran[freeing, 1], rows[freeing]), -1)
+        unfreed = np.unique(node[freed < 0])
+        until = _looked_up(node, unfreed, held_until(self.facts, self._births, unfreed), -1)
+        end = np.where(freed >= 0, freed, until)
+        return np.where(end >= 0, end, self._births.rows[self._births.find(node)]), end >= 0
 
     def _is_retained(self, rows: Rows, passes: Words) -> npt.NDArray[np.bool_]:
         """Which of these runs came after somebody had let their pass keep the graph at a stop."""
@@ -174,8 +167,3 @@ def _sum_before(when: Rows, sizes: Sizes, rows: Rows) -> Sizes:
 def _first(ids: Words, rows: Rows) -> tuple[Words, Rows]:
     found, at = np.unique(ids, return_index=True)
     return found, rows[at]
-
-
-def _last(ids: Words, rows: Rows) -> tuple[Words, Rows]:
-    found, at = np.unique(ids[::-1], return_index=True)
-    return found, rows[::-1][at]

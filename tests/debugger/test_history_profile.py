@@ -277,8 +277,10 @@ def test_what_passes_hold_is_the_same_in_the_midst_of_them_and_later(live, inner
     y = x.exp().exp()
     y.register_hook(nested)
     y.exp().sum().backward(retain_graph=keeps)
-    assert live.told_later() == live.told_then()
-    then = live.told_then()
+    later, then = live.told_later(), live.told_then()
+    if inner != "whole":  # what it leaves is there when the outer pass goes on, which it was not behind the last run
+        assert [each.pop() for each in later.values()] >= [each.pop() for each in then.values()]
+    assert later == then
     assert then[1][0] == 3 * BYTES
     assert then[2][0] == (5 if keeps else 4) * BYTES
 
