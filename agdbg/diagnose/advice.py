@@ -1,19 +1,42 @@
 """The pieces of advice about a graph that two calls go through."""
 
+import ast
+
+from agdbg.diagnose.between_calls import later_calls, uses_gradients
+from agdbg.diagnose.naming import entry_name
+from agdbg.diagnose.remaking import freed_sites
 from agdbg.diagnose.scene import Scene
-from agdbg.diagnose.source import differentiated
-from agdbg.diagnose.words import capital, same_line
+from agdbg.diagnose.source import differentiated, gives_more, quoted
+from agdbg.diagnose.syntax import name_of, unparse
+from agdbg.diagnose.words import capital, listed, same_line
 from agdbg.record.facts import PassFact
 
 
 def retain(scene: Scene, first: PassFact) -> str:
-    """To keep the graph in the first call."""
-    where = scene.lines(first.site)
+    """To keep the graph in the first call, and in the second one where the source has another one of this graph behind it."""
+    where, second = scene.lines(first.site), scene.second
     if is_misplaced(scene):
         return f"move retain_graph=True from the second call to the first, {where}, which frees the graph"
-    if scene.second is not None and same_line(first.site, scene.second.site):
+    turns = second is not None and same_line(first.site, second.site)
+    later = _later(scene, turns=turns)
+    if turns and later:
+        since = f"`{quoted(unparse(later[0]))}` at line {later[0].lineno}"
+        return f"pass retain_graph=True to every call, {where}, since {since} needs the graph behind them"
+    if turns:
         return f"pass retain_graph=True to every call but the last, {where}"
+    if later and second is not None:
+        calls = [where, scene.lines(second.site), *(f"line {each.lineno}" for each in later[:-1])]
+        return f"pass retain_graph=True to every call but the last, {listed(dict.fromkeys(calls), len(calls))}"
     return f"pass retain_graph=True to the first call, {where}"
+
+
+def _later(scene: Scene, *, turns: bool) -> list[ast.Call]:
+    """The calls behind the second one that go through the same part of the graph, as the source says."""
+    meeting, second = scene.meeting, scene.second
+    if meeting is None or second is None:
+        return []
+    names = {entry_name(scene.case, entry) for entry in meeting.entries} - {""}
+    return later_calls(second.site, freed_sites(scene.case, meeting), names, turns=turns)
 
 
 def is_misplaced(scene: Scene) -> bool:
@@ -24,21 +47,31 @@ def is_misplaced(scene: Scene) -> bool:
 def add_up(scene: Scene) -> str:
     """To call backward once, on the sum."""
     names = [differentiated(each.site) for each in (scene.first, scene.second) if each is not None]
-    if len(names) == 2 and all(names) and names[0] != names[1]:
-        return f"call backward() once, on the sum: `({names[0]} + {names[1]}).backward()`"
+    more = _later(scene, turns=False) if len(names) == 2 and names[0] != names[1] else []
+    names += [name_of(each.func.value) if isinstance(each.func, ast.Attribute) else "" for each in more]
+    if len(names) >= 2 and all(names) and len(set(names)) == len(names):
+        return f"call backward() once, on the sum: `({' + '.join(names)}).backward()`"
     return "call backward() once, on the sum of the results"
 
 
 def add_up_or_retain(scene: Scene, first: PassFact) -> str:
     """Both ways as a sentence; where the user wanted to keep the graph already, that way first.
 
-    What `grad` returns cannot be had from the sum.
+    What `grad` returns cannot be had from the sum, nor the gradients of each where something between the calls uses them.
     """
-    if any(each is not None and each.call == "grad" for each in (first, scene.second)):
+    if not may_add_up(scene, first):
         return f"{capital(retain(scene, first))}."
     ways = [add_up(scene), retain(scene, first)]
     one, other = reversed(ways) if is_misplaced(scene) else ways
     return f"{capital(one)}, or {other}."
+
+
+def may_add_up(scene: Scene, first: PassFact) -> bool:
+    """Whether the gradients of a sum are as good as those of two calls."""
+    calls = [each for each in (first, scene.second) if each is not None]
+    if any(each.call == "grad" or gives_more(each.site) for each in calls):
+        return False
+    return scene.second is None or not uses_gradients(first.site, scene.second.site)
 
 
 def own_graph(scene: Scene, which: str, first: PassFact) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry, Meeting
+from agdbg.diagnose.same_turn import in_same_turn
 from agdbg.diagnose.source import assigned, is_call_of
 from agdbg.events import Kind
 from agdbg.record.facts import NodeFact, PassFact
@@ -30,7 +31,7 @@ def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:
     it, the same line runs again, but for the head. So the entry must be what the line made last before the first
     pass, or the line must have run as often since as it had in the iteration of that pass.
     """
-    if not after(meeting.second, meeting.first, case):
+    if not after(meeting.second, meeting.first, case) or in_same_turn(case, meeting.first, meeting.second):
         return []
     since = _began(case, meeting.first)
     found = [entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)]

@@ -286,5 +286,14 @@ def differentiated(site: Site) -> str:
     return name_of(found.args[0]) if found.args and called(found) in ("backward", "grad") else ""
 
 
+def gives_more(site: Site) -> bool:
+    """Whether a call of ``backward`` is given a gradient, or the inputs to differentiate for: a sum is no replacement for it."""
+    found = _call_of(site, ("backward",))
+    if found is None:
+        return False
+    own = not isinstance(found.func, ast.Attribute) or _is_module(found.func.value)
+    return len(found.args) > own or any(each.arg in ("gradient", "inputs", "grad_tensors") for each in found.keywords)
+
+
 def _call_of(site: Site, names: tuple[str, ...]) -> ast.Call | None:
     return next((each for each in calls(site) if called(each) in names), None)

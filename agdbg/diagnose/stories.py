@@ -7,19 +7,20 @@ order of ``STORIES``; the last one always answers.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
+from agdbg.diagnose.advice import add_up_or_retain, may_add_up, own_graph, retain
 from agdbg.diagnose.cached import cached_by
 from agdbg.diagnose.carrying import cut_loose, kept_to_compare
-from agdbg.diagnose.enclosing import is_outside
+from agdbg.diagnose.enclosing import function_of, is_outside, place
 from agdbg.diagnose.handing import crossing, kept_name
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
 from agdbg.diagnose.naming import entry_name, entry_words, used_as
+from agdbg.diagnose.remaking import first_line, moved_into_loop
 from agdbg.diagnose.running import running_total
 from agdbg.diagnose.scene import Scene
-from agdbg.diagnose.source import dropped
+from agdbg.diagnose.source import differentiated, dropped
 from agdbg.diagnose.two_results import two_fix
-from agdbg.diagnose.words import capital, same_line
+from agdbg.diagnose.words import capital, listed, same_line
 from agdbg.record.facts import PassFact
 
 
@@ -226,9 +227,9 @@ def once(scene: Scene) -> Story | None:
 def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
     entry = meeting.entries[0]
     words, made = entry_words(scene.case, entry), entry.node.site
-    here = (made.file, made.func) == (scene.needed.file, scene.needed.func)
-    cache = cached_by(made)
-    again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
+    stepped = step_between(scene.case, first.row, scene.error.row) is not None
+    cache, moved = cached_by(made), moved_into_loop(scene.case, meeting)
+    again = f"compute it again in every turn{_from(scene, meeting, moved)}"
     if cache:
         again += f": without `@{cache}`, which keeps what `{made.func}` returned together with its graph"
     if not trained(scene.case, meeting.leaves):
@@ -236,16 +237,36 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
             f"No optimizer step so far updated anything below {words}. If it is not to be trained, compute it under "
             f"no_grad() or detach() it; otherwise {again}."
         )
-    if step_between(scene.case, first.row, scene.error.row) is not None:
+    if stepped:
         return (
             f"{kept_to_compare(scene.case, entry, scene.lines)}; otherwise {again}."
             if meeting.anew
             else f"{capital(again)}."
         )
-    ways = [again, retain(scene, first)]
+    together = may_add_up(scene, first) and place(first.site).known
+    ways = [_together(first) if not moved and not cache and together else again, retain(scene, first)]
+    if not moved and not cache and not together and place(first.site).known:
+        return f"{capital(ways[1])}."
     if first.call == "grad":  # rows of a Jacobian: to compute the function again for each would be a waste
         ways.reverse()
     return f"{capital(ways[0])}, or {ways[1]}."
+
+
+def _from(scene: Scene, meeting: Meeting, moved: list[int]) -> str:
+    """What is to run again: the lines that can move into the loop, or else the line of the same function from which on."""
+    made, call = meeting.entries[0].node.site, scene.needed
+    if moved:
+        more = f"lines {listed(map(str, moved), len(moved))}" if len(moved) > 1 else f"line {moved[0]}"
+        return f": move {more} into the loop"
+    if not place(call).known or (made.file, function_of(made)) != (call.file, function_of(call)):
+        return ""
+    return f", with all that is computed since line {first_line(scene.case, meeting, made)}"
+
+
+def _together(first: PassFact) -> str:
+    """To differentiate the sum of what the turns of a loop computed."""
+    name = differentiated(first.site)
+    return f"add up {f'`{name}`' if name else 'the results'} of all turns and call backward() once, behind the loop"
 
 
 def two_results(scene: Scene) -> Story | None:

@@ -2,14 +2,18 @@
 
 import ast
 
-from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced
+from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, may_add_up
+from agdbg.diagnose.between_calls import apart, owner_of, receiver, step_behind, zeroing
+from agdbg.diagnose.enclosing import function_of, place
 from agdbg.diagnose.history import after, step_between, stepped_between
 from agdbg.diagnose.meeting import Meeting
 from agdbg.diagnose.naming import entry_words
+from agdbg.diagnose.remaking import first_line
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import called, differentiated, expression, quoted
 from agdbg.diagnose.syntax import unparse
-from agdbg.diagnose.words import capital
+from agdbg.diagnose.uses import cut_in
+from agdbg.diagnose.words import capital, listed
 from agdbg.record.lookup import Site
 
 
@@ -31,17 +35,66 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
             f"for {other}."
         )
     late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""
+    again = _again(scene, meeting)
     if any(changed) and after(second, first, scene.case):
-        return (
-            f"The optimizer step{at} changed parameters that {words} was computed with: compute {words} again after the "
-            f"step.{late}"
-        )
+        trained = f"The optimizer step{at} changed parameters that {words} was computed with"
+        cut = cut_in(scene.case, meeting, second, scene.lines)
+        mine, behind = owner_of(step), step_behind(second.site)
+        theirs = receiver(behind) if behind is not None else ""
+        alone = apart(second.site, mine, theirs) if not meeting.anew and cut else False
+        if alone:
+            return (
+                f"{trained}, and `{theirs}`, which steps behind {scene.second_words}, has none of them: {cut}. To train them by "
+                f"{_loss(second.site, 'the second result')} as well, compute {again} after the step instead.{late}"
+            )
+        if alone is None and theirs != mine:
+            return (
+                f"{trained}: compute {again} after the step. If {_loss(second.site, 'the second result')} is not meant to train "
+                f"them, {cut} instead.{late}"
+            )
+        return f"{trained}: compute {again} after the step.{late}"
     if after(second, first, scene.case):
+        cut = cut_in(scene.case, meeting, first, scene.lines) if changed else ""
         return (
             f"The optimizer step{at} lies between the two: detach {words} in the loss that is not meant to train what is "
-            "below it, or compute it again after the step."
+            f"below it{f': as that step trained none of it, {cut}' if cut else ''}, or compute {again} after the step."
         )
-    return f"{capital(add_up(scene))}, before the optimizer step{at}, or compute {words} again after the step.{late}"
+    if not may_add_up(scene, first) and not zeroing(first.site, second.site):
+        return f"Compute {again}{_from_it(second.site)} after the step{at}.{late}"
+    return (
+        f"{capital(add_up(scene))}, before the optimizer step{at}{_with(scene, step)}, or compute {again}{_from_it(second.site)} "
+        f"after the step.{late}"
+    )
+
+
+def _again(scene: Scene, meeting: Meeting) -> str:
+    """`` `z` again``, or of what is made of more that was freed since which line."""
+    words = entry_words(scene.case, meeting.entries[0])
+    made = meeting.entries[0].node.site
+    here = (made.file, function_of(made)) == (scene.needed.file, function_of(scene.needed))
+    since = first_line(scene.case, meeting, made) if here and place(scene.needed).known else made.line
+    return f"{words} again" if since == made.line else f"{words}, with all that it is made of since line {since}, again"
+
+
+def _from_it(site: Site) -> str:
+    """What was computed of it before the step has to be computed anew as well."""
+    name = differentiated(site)
+    return f", and `{name}` from it," if name else ""
+
+
+def _with(scene: Scene, step: Site) -> str:
+    """What is to move, or to go, where gradients would be deleted between, or a second step would repeat the first."""
+    meeting = scene.meeting
+    assert meeting is not None
+    deleting = zeroing(meeting.first.site, meeting.second.site)
+    behind = step_behind(meeting.second.site)
+    words = [f"`{quoted(unparse(each))}` at line {each.lineno}" for each in deleting]
+    if not deleting or behind is None:
+        return ""
+    if receiver(behind) == owner_of(step):
+        gone = f"{listed(words, len(words))} and `{quoted(unparse(behind))}` at line {behind.lineno}"
+        return f", without {gone}"
+    return f", with {listed(words, len(words))} moved before it, where it deletes none of these gradients"
 
 
 def _loss(site: Site, else_: str) -> str:

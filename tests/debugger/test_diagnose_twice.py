@@ -212,7 +212,7 @@ def test_15_with_an_optimizer_step_between_keeping_the_graph_is_no_help(made_up)
     found = only(two_losses(made_up, step=True).facts())
     assert found.fix == (
         "Call backward() once, on the sum: `(loss_a + loss_b).backward()`, before the optimizer step at line 5, or "
-        "compute `z` again after the step."
+        "compute `z` again, and `loss_b` from it, after the step."
     )
 
 
@@ -227,7 +227,7 @@ def test_a_generator_and_its_critic(made_up):
     told.twice(6, "g", "fake", "g")
     assert only(told.facts()).fix == (
         "The optimizer step at line 4 lies between the two: detach `fake` in the loss that is not meant to train "
-        "what is below it, or compute it again after the step."
+        "what is below it, or compute `fake` again after the step."
     )
 
 
