@@ -22,6 +22,7 @@ from agdbg.diagnose.source import differentiated, dropped
 from agdbg.diagnose.two_results import two_fix
 from agdbg.diagnose.words import capital, listed, same_line
 from agdbg.record.facts import PassFact
+from agdbg.record.lookup import Site
 
 
 @dataclass(frozen=True)
@@ -243,10 +244,11 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
             if meeting.anew
             else f"{capital(again)}."
         )
-    together = may_add_up(scene, first) and place(first.site).known
-    ways = [_together(first) if not moved and not cache and together else again, retain(scene, first)]
-    if not moved and not cache and not together and place(first.site).known:
-        return f"{capital(ways[1])}."
+    ways = [again, retain(scene, first)]
+    if not moved and not cache and _is_here(scene, made):
+        if not may_add_up(scene, first):
+            return f"{capital(ways[1])}."
+        ways[0] = _together(first)
     if first.call == "grad":  # rows of a Jacobian: to compute the function again for each would be a waste
         ways.reverse()
     return f"{capital(ways[0])}, or {ways[1]}."
@@ -254,13 +256,19 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
 
 def _from(scene: Scene, meeting: Meeting, moved: list[int]) -> str:
     """What is to run again: the lines that can move into the loop, or else the line of the same function from which on."""
-    made, call = meeting.entries[0].node.site, scene.needed
+    made = meeting.entries[0].node.site
     if moved:
         more = f"lines {listed(map(str, moved), len(moved))}" if len(moved) > 1 else f"line {moved[0]}"
         return f": move {more} into the loop"
-    if not place(call).known or (made.file, function_of(made)) != (call.file, function_of(call)):
+    if not _is_here(scene, made):
         return ""
     return f", with all that is computed since line {first_line(scene.case, meeting, made)}"
+
+
+def _is_here(scene: Scene, made: Site) -> bool:
+    """Whether the function that needed it made it, as the source says."""
+    call = scene.needed
+    return place(call).known and (made.file, function_of(made)) == (call.file, function_of(call))
 
 
 def _together(first: PassFact) -> str:
