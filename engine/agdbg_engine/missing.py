@@ -129,6 +129,8 @@ _BY_PATTERN = {
     pattern: why for patterns, why in REASONS.items() for pattern in patterns.split() if set(pattern) & set("*?[")
 }
 _BY_NAME = {name: why for names, why in REASONS.items() for name in names.split() if name not in _BY_PATTERN}
+PRIVATE = tuple(name for name in _BY_NAME if name.startswith("_"))
+"""Those with an underscore, which objects have."""
 
 
 def reason(name: str) -> str | None:

@@ -18,8 +18,7 @@ from weakref import ref
 from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
-from .missing import missing_attribute
-from .node_attributes import show_saved, stored
+from .node_attributes import REFUSED, show_saved, stored
 from .sites import user_frame
 from .storage import counting
 
@@ -49,7 +48,11 @@ class Edge(NamedTuple):
 
 
 class Node:
-    """One recorded op. Subclasses are generated from the op table; ``run`` and ``grads`` hold its derivative."""
+    """One recorded op. Subclasses are generated from the op table; ``run`` and ``grads`` hold its derivative.
+
+    It has no ``__getattr__``, with which Python 3.11 would read every slot of every node the slow way: whatever nodes show
+    is a descriptor on their class.
+    """
 
     __slots__ = ("__weakref__", "code", "hooks", "lasti", "nrs", "seq", "tag")
 
@@ -85,6 +88,11 @@ class Node:
                 "Can't instantiate abstract class Node with abstract methods _input_metadata, _register_hook_dict, _sequence_nr, "
                 "metadata, name, next_functions, register_hook, register_prehook"
             )
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a kind of node keeps."""
 
     seq: int
     code: CodeType
@@ -188,21 +196,10 @@ class Node:
         """Always true: what needs no gradient has no node."""
         return True
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            from .saved.names import saved_attribute
-
-            return saved_attribute(self, name[len("_saved_") :])
-        if name.startswith("_raw_saved_"):
-            from .saved.raw import raw_attribute
-
-            return raw_attribute(self, name[len("_raw_saved_") :])
-        raise missing_attribute(f"'{self.op_name}' object", name)
-
     def __dir__(self) -> list[str]:
         from .saved.names import attribute_names
 
-        others = [name for name in super().__dir__() if not name.startswith(("_saved_", "_raw_saved_"))]
+        others = [n for n in super().__dir__() if not n.startswith(("_saved_", "_raw_saved_")) and n not in REFUSED]
         return [*others, *attribute_names(self)]
 
     def twin(self) -> Node:

@@ -7,6 +7,8 @@ import pytest
 from agdbg_tests_differential import Programs, error_of, same
 
 import agdbg_engine as ag
+from agdbg_engine.node import Node
+from agdbg_engine.saved import fields
 
 torch = pytest.importorskip("torch")
 programs = Programs()
@@ -219,6 +221,50 @@ def test_a_node_tells_why_it_has_not_what_pytorch_has():
         _ = ag.autograd.Function._compiled_autograd_key
     with pytest.raises(AttributeError, match=r"no attribute '_nothing'$"):
         _ = (x * x).grad_fn._nothing
+
+
+def test_a_name_that_nodes_refuse_is_free_on_a_context():
+    class Twice(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert "_register_hook" not in dir(ctx)
+            ctx._register_hook = 3
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx._register_hook
+
+    x = ag.ones(1, requires_grad=True)
+    Twice.apply(x).backward()
+    assert x.grad.item() == 3
+    node = (x * x).grad_fn
+    assert not hasattr(node, "_register_hook")
+    assert "_register_hook" not in dir(node)
+
+
+def kinds_of_nodes(kind=Node):
+    for below in kind.__subclasses__():
+        yield below
+        yield from kinds_of_nodes(below)
+
+
+def test_slots_of_nodes_are_read_the_fast_way():
+    slow = [kind.__name__ for kind in kinds_of_nodes() if hasattr(kind, "__getattr__") and not kind.user_code]
+    assert slow == []
+
+
+def test_every_kind_of_node_has_all_that_it_may_show():
+    x = ag.ones(2, 2, requires_grad=True)
+    _ = ag.nn.functional.logsigmoid(x)  # the class of its node is made at the first call
+    lacking = [
+        (kind.op_name, name)
+        for kind in kinds_of_nodes()
+        for name in fields.NAMES.get(kind.op_name, ())
+        if not hasattr(kind, f"_saved_{name}")
+    ]
+    assert lacking == []
+    assert {"LogSigmoidBackward0", "MmBackward0"} <= {kind.op_name for kind in kinds_of_nodes()} & set(fields.NAMES)
 
 
 def nodes_below(results):

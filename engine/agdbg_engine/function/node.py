@@ -9,9 +9,11 @@ from .. import errors, events
 from ..attributes import make_read_only
 from ..current import current
 from ..hooks.watch import Watch, facts
+from ..missing import missing_attribute
 from ..node import Node, NodeN, next_seq
 from ..saved import Freed, unpacked
-from ..saved.raw import SavedTensor
+from ..saved.names import saved_attribute
+from ..saved.raw import SavedTensor, raw_attribute
 from ..sites import caller
 from ..tensor import wrap
 from ..validate import InputMetadata
@@ -179,6 +181,13 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def __call__(self, *gradients: Any, **keywords: Any) -> Any:
         """Refused, as in PyTorch: nobody but a backward pass runs the ``backward`` of a Function."""
         raise TypeError(f"'{type(self).__name__}' object is not callable")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            return saved_attribute(self, name.removeprefix("_saved_"))
+        if name.startswith("_raw_saved_"):
+            return raw_attribute(self, name.removeprefix("_raw_saved_"))
+        raise missing_attribute(f"'{self.op_name}' object", name)
 
     def __dir__(self) -> list[str]:
         return list(object.__dir__(self))

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..node import AccumulateGrad, Node
+from ..node_attributes import show_worked_out
 from ..several import copied
 from ..tensor import Tensor, wrap
 from . import Freed, Packed, saved_tensor
@@ -266,6 +267,11 @@ _MORE: dict[str, Fields] = {
 
 TENSORS = frozenset(("self", "source", "total_weight", "weight", "LU", "pivots", "buffer"))
 """What of that PyTorch keeps as a tensor, so that it has a ``_raw_saved_`` too."""
+
+NAMES = {op_name: tuple(found) for op_name, found in _MORE.items()}
+"""What can be worked out, by the name of the node."""
+
+show_worked_out(Node, NAMES, TENSORS | {"indices"})
 
 # ----- forms -----
 

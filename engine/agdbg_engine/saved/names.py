@@ -17,7 +17,7 @@ import numpy as np
 from .. import errors
 from ..arguments import NotGiven
 from ..node import Node
-from ..node_attributes import NUMBERS_AS_TENSORS
+from ..node_attributes import FACTORS, NUMBERS_AS_TENSORS, RENAMED
 from ..saved import Freed, saved_tensor
 from ..several import copied
 from ..tensor import wrap
@@ -32,19 +32,7 @@ _SEVERAL_DIMS = frozenset(
 _NO_DIMS = frozenset(("AmaxBackward0", "AminBackward0"))
 """Those of them for which all dimensions are an empty tuple."""
 
-_NAMES = {("MulBackward1", "number"): "other"}
-"""Numbers that a node keeps under a name of its own, with PyTorch's."""
-
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-
-_FACTORS = {
-    "AddBackward0": ("alpha",),
-    "SubBackward0": ("alpha",),
-    "RsubBackward0": ("alpha",),
-    "RsubBackward1": ("alpha",),
-    "AddmmBackward0": ("alpha", "beta"),
-}
-"""Factors of an op that are 1 in the node here, unless it keeps another one."""
 
 
 def saved_attribute(node: Node, name: str) -> Any:
@@ -90,11 +78,11 @@ def _constants(node: Node) -> Iterator[tuple[str, Any]]:
             if node.op_name.startswith("Mean"):
                 yield name.removesuffix("_shape") + "_sym_numel", math.prod(value)
             continue
-        shown = _NAMES.get((node.op_name, name), name)
+        shown = RENAMED.get((node.op_name, name), name)
         yield shown, value if isinstance(value, Freed) else _in_form(node, name, value)
     if node.op_name in NUMBERS_AS_TENSORS and not node.slots:
         yield "self", None  # the gradient of the number, which would need it, is not wanted
-    for name in _FACTORS.get(node.op_name, ()):
+    for name in FACTORS.get(node.op_name, ()):
         if name not in node.consts:
             yield name, 1
 
