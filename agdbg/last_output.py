@@ -38,15 +38,23 @@ def is_library(file: str) -> bool:
 
 def own_line(lines: Sequence[str]) -> str:
     """``train.py:9  y = model(x)``: the innermost line of the traceback that is in no library, or ""."""
+    if (found := own_frame(lines)) is None:
+        return ""
+    file, line, text = found
+    return f"{file.replace(chr(92), '/').rpartition('/')[2]}:{line}  {text}".rstrip()
+
+
+def own_frame(lines: Sequence[str]) -> tuple[str, int, str] | None:
+    """File, number and text of the innermost line of the traceback that is in no library; None: there is none."""
     tail = _without_blanks(lines)[-_LOOKED_AT:]
     begin = _begin(tail)
     frames = [] if begin is None else [(at, _FRAME.match(tail[at])) for at in range(begin + 1, len(tail))]
     own = [(at, frame) for at, frame in frames if frame is not None and not is_library(frame["file"])]
     if not own:
-        return ""
+        return None
     at, frame = own[-1]
     text = tail[at + 1].strip() if at + 1 < len(tail) and tail[at + 1].startswith("    ") else ""
-    return f"{frame['file'].replace(chr(92), '/').rpartition('/')[2]}:{frame['line']}  {text}".rstrip()
+    return frame["file"], int(frame["line"]), text
 
 
 def end_of(lines: Sequence[str], limit: int = SHOWN) -> list[str]:

@@ -83,6 +83,7 @@ def findings_body(
 ) -> dict[str, Any]:
     """The body of ``agdbg/findings``; what is found about the error of a stop comes first."""
     from agdbg.explain.explanation import Explained, as_json, undiagnosed_as_json
+    from agdbg.explain.remarks import standing_at
     from agdbg.explain.stop_finding import finding_at, of_values, sameness
     from agdbg.explain.text import as_text
     from agdbg.record.children import children_of
@@ -100,7 +101,9 @@ def findings_body(
     rendered = "\n\n".join(filter(None, (as_text(explanation, base=_base(cwd)), others)))
     unseen = "; ".join(filter(None, (_unseen(history, explanation.findings), others)))
     stands_at = explanation.stands_at and undiagnosed_as_json(explanation.stands_at)
-    return {**as_json(explanation), "rendered": rendered, "unseen": unseen, "stands_at": stands_at}
+    standing = "".join(standing_at(explanation, _base(cwd)))
+    told = {"rendered": rendered, "unseen": unseen, "stands_at": stands_at, "standing": standing}
+    return {**as_json(explanation), **told}
 
 
 def _untold(history: Any, stop: dict[str, Any]) -> Any:

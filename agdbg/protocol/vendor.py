@@ -398,7 +398,8 @@ class FindingsBody(TypedDict):
     """What ``agdbg explain --json`` prints, and as ``rendered`` what it prints without ``--json``.
 
     Findings about NaN and Inf are there unasked, where values were recorded; ``unseen``: what of them no finding speaks of.
-    What is about the error at which the program stands is told first; ``stands_at`` is that error where no finding speaks of it.
+    What is about the error at which the program stands is told first; ``stands_at`` is that error where no finding speaks of it,
+    and ``standing`` the block of ``rendered`` that says so, "" where none does.
     """
 
     format: str
@@ -415,6 +416,7 @@ class FindingsBody(TypedDict):
     rendered: str
     unseen: str
     stands_at: Undiagnosed | None
+    standing: str
 
 
 # ----- where to stop -----

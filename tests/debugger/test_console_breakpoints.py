@@ -133,8 +133,13 @@ def test_delete_disable_and_enable(console_stage):
     gone = console.execute("delete 1")
     assert [each["what"] for each in gone.value["deleted"]] == ["mul"]
     assert [each["what"] for each in gone.value["breakpoints"]] == labels(console)
-    told = [line.split("  ")[::2] for line in console.do("delete").splitlines()]
-    assert told == [["deleted", "errors: backward-twice"], ["deleted", "errors: inplace-modified"], ["deleted", "exp"]]
+    kept = [stop.number for stop in console.table.stops if stop.kind == "filter"]
+    stay = f"errors to stop at stay; delete {kept[0]} {kept[1]} takes them away"
+    assert console.do("delete").splitlines() == ["deleted  2  exp", stay]
+    assert console.do("delete").splitlines() == ["no breakpoints", stay]
+    assert labels(console) == ["errors: backward-twice", "errors: inplace-modified"]
+    told = [line.split("  ")[::2] for line in console.do(f"delete {kept[0]} {kept[1]}").splitlines()]
+    assert told == [["deleted", "errors: backward-twice"], ["deleted", "errors: inplace-modified"]]
     assert console.do("delete") == "no breakpoints"
     with pytest.raises(CommandError, match=r"^there is no breakpoint 9, nor any other; break sets one$"):
         console.do("delete 9")

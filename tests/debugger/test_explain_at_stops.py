@@ -121,6 +121,8 @@ def test_the_error_of_the_stop_is_told_before_those_that_the_program_caught(cons
     console.do("continue")
     found = console.value("explain")
     assert found["rendered"].startswith(first), found["rendered"]
+    blocks = found["rendered"].split("\n\n")
+    assert found["standing"] == (blocks[0] if found["stands_at"] else "")
     assert [each["kind"] for each in found["findings"]] == kinds
 
 

@@ -162,6 +162,38 @@ def test_what_was_printed_last_stands_there_when_the_end_is_told(shown):
     drive(shown, script, prepare=nothing_recorded)
 
 
+@pytest.mark.parametrize("state", ["running", "trace"])
+@pytest.mark.parametrize("size", [0, 30], ids=["no nodes", "nodes"])
+def test_space_goes_to_the_line_of_the_error_that_ended_the_program(shown, state, size):
+    led = TRACEBACK.replace(
+        "ImportError", '    import it\r\n  File "/usr/lib/python3.11/json/x.py", line 7\r\nImportError'
+    )
+
+    def prepare(hub):
+        ended_for(hub, "ImportError: no module")
+        hub.size = size
+
+    async def script(screen):
+        if state == "running":
+            await ended(screen, printed=led)
+        else:
+            screen.hub.send("output", category="stdout", output=led)
+        await screen.until(lambda: banner(screen).headline == "ImportError: no module")
+        source = screen.app.panes.source
+        await screen.press("2")
+        for _ in range(4):  # the forward line, the call of the pass
+            await screen.press("space")
+            await screen.settle()
+            if source.spot.file == "a.py":
+                break
+        assert (source.spot.file, source.spot.line, source.spot.known) == ("a.py", 2, "import it")
+        assert source.spot.role == "the line that led to the error"
+        assert "no other place" not in "".join(toasts(screen))
+
+    how = {"state": "trace", "command": "attach", "arguments": {"trace": "/t"}} if state == "trace" else {}
+    drive(shown, script, prepare=prepare, size=(120, 40), **how)
+
+
 # ----- output that nobody kept -----
 
 

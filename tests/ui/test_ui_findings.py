@@ -357,6 +357,22 @@ def test_an_error_without_a_diagnosis_stands_before_those_that_were_caught(shown
     drive(shown, script, prepare=prepare, size=(120, 40))
 
 
+def test_the_page_tells_the_error_of_the_stop_once_in_whatever_words_the_hub_says_it(shown):
+    def prepare(hub):
+        hub.findings = [finding(caught=True)]
+        hub.exception = {"exceptionId": "shape", "description": SHAPE, "details": {"message": SHAPE}}
+        with_more(hub, stands_at=undiagnosed(), standing="here it is", rendered="here it is\n\n1. what was caught")
+
+    async def script(screen):
+        await screen.stop(5, reason="exception", text=SHAPE)
+        await screen.until(lambda: "mat1 and mat2" in screen.text)
+        await screen.press("x")
+        await screen.until(lambda: "1. what was caught" in screen.text)
+        assert "here it is" not in screen.text
+
+    drive(shown, script, prepare=prepare, size=(120, 40))
+
+
 def test_what_comes_in_after_the_look_at_an_error_is_looked_at_too(shown):
     async def script(screen):
         await screen.stop(5, reason="exception", text=SHAPE)

@@ -187,6 +187,13 @@ def test_errors_that_the_console_deletes_are_seen_to_be_off(shown):
         await screen.until(lambda: "leaf-inplace" in on(screen))
         await screen.press("colon", *"delete", "enter")
         await screen.until(lambda: not screen.app.commander.is_busy)
+        await screen.until(lambda: "errors to stop at stay" in screen.app.query_one(Prompt).answered)
+        words = screen.app.query_one(Prompt).answered.partition("delete ")[2].partition(" takes")[0].split()
+        assert "leaf-inplace" in on(screen)
+        await screen.press(
+            "colon", *["space" if each == " " else each for each in f"delete {' '.join(words)}"], "enter"
+        )
+        await screen.until(lambda: not screen.app.commander.is_busy)
         await screen.until(lambda: "deleted" in screen.app.query_one(Prompt).answered)
         await screen.until(lambda: not on(screen))
         assert not screen.app.session.filters.on

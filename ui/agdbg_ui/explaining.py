@@ -6,9 +6,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agdbg.last_output import end_of, error_line, own_line
+from agdbg.last_output import end_of, error_line, own_frame, own_line
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.own_error import error_of_end, finding_of_end
+from agdbg_ui.spots import Spot
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.wording import banner, detail_of, ended_banner, spaced, stop_kind
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 NOTHING = "Nothing is known to have gone wrong."
 #: The exit status after an error that nobody caught.
 _UNCAUGHT = 1
-#: With these words an explanation begins that has no diagnosis of the error of the stop.
-_STANDS = "the program stands at an error"
 _CAUGHT = "the program caught this error and went on"
 _NUMBER = re.compile(r"^\d+\. ")
 _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
@@ -82,6 +81,17 @@ class Explaining:
         self._has_told_end = True
         return True
 
+    def line_of_end(self) -> Spot | None:
+        """The innermost line of the program's own of the traceback with which it has ended, or the recording that was opened."""
+        view, lines = self._session.view, self._printed()
+        if not self._is_end(view) or view.was_killed or not error_line(lines) or (frame := own_frame(lines)) is None:
+            return None
+        return Spot(*frame, role="the line that led to the error")
+
+    def _is_end(self, view: View) -> bool:
+        """Whether what is looked at is the bad end of the program."""
+        return (view.ended_badly and view.stop is None) or bool(self._is_as_opened(view) and error_of_end(self._told))
+
     async def refresh(self) -> None:
         """Say what is so now."""
         view = self._session.view
@@ -124,8 +134,7 @@ class Explaining:
         if view.life != "lost":
             parts.append(await self._known())
         parts.append("\n".join(text for _, text in view.troubles if text not in parts[-1]))
-        is_end = (view.ended_badly and view.stop is None) or (self._is_as_opened(view) and error_of_end(self._told))
-        if is_end and (lines := end_of(self._printed())):
+        if self._is_end(view) and (lines := end_of(self._printed())):
             parts.append("\n".join(["the end of its output:", *lines]))
         text = f"\n\n{_RULE}\n\n".join(spaced(part) for part in parts if part)
         return "Explanation", text or view.why or NOTHING
@@ -141,7 +150,7 @@ class Explaining:
             return rendered
         if known.get("stands_at"):  # the diagnosis is that error, and in full
             more = known.get("findings") or len(known.get("undiagnosed") or ()) > 1
-            blocks = [each for each in rendered.split("\n\n") if not each.startswith(_STANDS)]
+            blocks = [each for each in rendered.split("\n\n") if each != known.get("standing")]
             return "\n\n".join(blocks) if more else ""
         return without(rendered, self._diagnosis.partition("\n")[0]) if len(known.get("findings") or ()) > 1 else ""
 

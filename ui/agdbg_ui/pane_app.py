@@ -44,6 +44,7 @@ from agdbg_ui.wording import no_value
 
 if TYPE_CHECKING:
     from agdbg_ui.console import ConsoleRunner
+    from agdbg_ui.explaining import Explaining
     from agdbg_ui.finding import Findings
     from agdbg_ui.folding import Folding
     from agdbg_ui.refreshing import Refreshing
@@ -78,6 +79,7 @@ class PaneApp(App[TuiResult]):
     turning: Turning
     jumping: asyncio.Lock
     _refreshing: Refreshing | None
+    _explaining: Explaining | None
     _findings: Findings | None
     _stopping: Stopping | None
     _folding: Folding | None
@@ -444,7 +446,8 @@ class PaneApp(App[TuiResult]):
 
     async def show_other_place(self) -> None:
         """Show another place of the selected node in the source pane."""
-        if self._refreshing is not None and not await self._refreshing.other_place():
+        end = self._explaining.line_of_end() if self._explaining is not None else None
+        if self._refreshing is not None and not await self._refreshing.other_place(end):
             self.say("no other place is known: no pass has run this node")
 
     async def toggle_line(self, file: str, line: int) -> None:

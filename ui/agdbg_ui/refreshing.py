@@ -167,21 +167,21 @@ class Refreshing:
         at = stepping or stop
         return ("" if at is None or node != self._counter else at.phase), stepping is not None
 
-    async def other_place(self) -> bool:
+    async def other_place(self, end: Spot | None = None) -> bool:
         """Show the next place of the node: its forward line, its hooks, the call of the pass, and at an error the line that
-        led to it; False: there is one.
+        led to it, which is ``end`` where the program has ended with one; False: there is one.
         """
         self._meant = 0, NOWHERE
         stop = self._session.view.stop
-        stands, own = line_of_stop(stop), own_line(stop)
+        stands, own = line_of_stop(stop), own_line(stop) or end
         places = [*([stands] if stands else []), *(await self._places_of_node())]
         if own is not None and (own.file, own.line) not in [(each.file, each.line) for each in places]:
-            places.insert(1 if stands else 0, own)
+            places.insert(1 if stands or own is end else 0, own)
         if not places:
             return False
         here = places.index(self._source.spot) if self._source.spot in places else -1
         await self.show_source(places[(here + 1) % len(places)])
-        return len(places) > 1
+        return len(places) > 1 or here < 0
 
     async def _places_of_node(self) -> list[Spot]:
         """Those of the selected node; none where none is."""

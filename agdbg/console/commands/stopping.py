@@ -140,11 +140,15 @@ def catch(console: "Console", rest: str) -> Reply:
 
 @command("delete", "d", arguments="[NUMBER ...]", group=_GROUP)
 def delete(console: "Console", rest: str) -> Reply:
-    """Take breakpoints away; without numbers all, and filters of errors too."""
+    """Take breakpoints away; without numbers all but errors to stop at, which go by their numbers."""
     gone = _chosen(console, rest)
+    if not rest.split():
+        gone = [stop for stop in gone if stop.kind != "filter"]
     for stop in gone:
         console.table.remove(stop)
     told = _lines(gone, "deleted  ")
+    if not rest.split() and (stay := [str(stop.number) for stop in console.table.stops]):
+        told += f"\nerrors to stop at stay; delete {' '.join(stay)} takes them away"
     return Reply(told, {**_list(console).value, "deleted": [stop.as_json() for stop in gone]})
 
 
