@@ -119,7 +119,12 @@ def test_bodies_and_events_have_the_fields_of_their_types_only():
 
 
 def test_findings_are_those_of_explain(torch_two_losses):
-    found = as_json(explain(torch_two_losses.path)) | {"rendered": "...", "unseen": "", "stands_at": None, "standing": ""}
+    found = as_json(explain(torch_two_losses.path)) | {
+        "rendered": "...",
+        "unseen": "",
+        "stands_at": None,
+        "standing": "",
+    }
     assert found["findings"][0]["evidence"]
     check_body("agdbg/findings", found)
 
