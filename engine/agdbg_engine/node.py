@@ -11,7 +11,7 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Callable
 from sys import _getframe
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import ref
 
@@ -19,7 +19,7 @@ from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
 from .node_attributes import REFUSED, show_saved, stored
-from .sites import user_frame
+from .sites import INTERNAL
 from .storage import counting
 
 if TYPE_CHECKING:
@@ -331,16 +331,21 @@ def edge(t: Tensor) -> Node | None:
         return None
     held = meta.accumulator  # as accumulator(), a call less
     node = held() if held is not None else None
-    return _new_accumulator(t, meta) if node is None else node
+    return _new_accumulator(t, meta, _getframe(1)) if node is None else node
 
 
 def accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
     """The AccumulateGrad of leaf ``t``: the one that a graph still holds, else a new one."""
     node = meta.accumulator() if meta.accumulator is not None else None
-    return _new_accumulator(t, meta) if node is None else node
+    return _new_accumulator(t, meta, _getframe(1)) if node is None else node
 
 
-def _new_accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
+def _new_accumulator(t: Tensor, meta: AutogradMeta, frame: FrameType) -> AccumulateGrad:
+    """A new one, made in ``frame`` or for the user's frame above it."""
+    code = frame.f_code
+    while code.co_filename in INTERNAL and frame.f_back is not None:  # as user_frame(), a call less
+        frame = frame.f_back
+        code = frame.f_code
     with counting():  # one node whichever threads want it: a pass asked for this leaf knows it by that
         node = meta.accumulator() if meta.accumulator is not None else None
         if node is not None:
@@ -348,8 +353,8 @@ def _new_accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
         node = new(AccumulateGrad)  # without a call of __init__: many are made for one pass each
         node._variable = t
         node.seq = LEAF_SEQ
-        frame = user_frame(_getframe(1))
-        node.code, node.lasti = frame.f_code, frame.f_lasti
+        node.code = code
+        node.lasti = frame.f_lasti
         node.nrs = node.hooks = None
         if meta.backward_hooks is not None or meta.post_accumulate is not None:
             follow_leaf(node, t)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+new = object.__new__
+ndarray = np.ndarray
+
 _accumulating = threading.RLock()
 """Held while a gradient is added to a ``grad``: backward calls in several threads may reach one leaf.
 
@@ -491,11 +494,12 @@ def warn_volatile(text: str) -> None:
 
 def wrap(array: Any) -> Tensor:
     """A plain tensor on ``array`` itself: no history, nothing shared."""
-    t: Tensor = object.__new__(Tensor)
-    t._a = array if not isinstance(array, np.generic) else np.asarray(array)
+    t: Tensor = new(Tensor)
+    t._a = array if type(array) is ndarray or not isinstance(array, np.generic) else np.asarray(array)
     t._fn = t._storage = t._gradient = t._meta = None
-    t._nr, t._rg = 0, False
-    if events.special & events.MARKED:
+    t._nr = 0
+    t._rg = False
+    if events.special and events.special & events.MARKED:
         _mark(t)
     return t
 
