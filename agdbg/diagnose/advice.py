@@ -3,7 +3,9 @@
 import ast
 
 from agdbg.diagnose.between_calls import later_calls, uses_gradients
+from agdbg.diagnose.enclosing import function_of, in_inner_loop, place
 from agdbg.diagnose.naming import entry_name
+from agdbg.diagnose.penalty import added
 from agdbg.diagnose.remaking import freed_sites
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import differentiated, gives_more, quoted
@@ -18,16 +20,36 @@ def retain(scene: Scene, first: PassFact) -> str:
     if is_misplaced(scene):
         return f"move retain_graph=True from the second call to the first, {where}, which frees the graph"
     turns = second is not None and same_line(first.site, second.site)
+    if not turns and first.call == "grad" and next(added(first), None) is not None:
+        return (
+            f"pass create_graph=True to the first call, {where}, so that the gradient has a graph of its own, or "
+            "retain_graph=True, with which it is a constant"
+        )
     later = _later(scene, turns=turns)
     if turns and later:
         since = f"`{quoted(unparse(later[0]))}` at line {later[0].lineno}"
         return f"pass retain_graph=True to every call, {where}, since {since} needs the graph behind them"
+    if turns and _is_given(scene):
+        return f"pass retain_graph=True to every call, {where}, that another one through the same graph follows"
     if turns:
         return f"pass retain_graph=True to every call but the last, {where}"
+    if second is not None and in_inner_loop(second.site, first.site):
+        again = scene.lines(second.site)
+        those = f"every call, {again}" if _later(scene, turns=True) else f"every call but the last, {again}"
+        return f"pass retain_graph=True to the first call, {where}, and to {those}"
     if later and second is not None:
         calls = [where, scene.lines(second.site), *(f"line {each.lineno}" for each in later[:-1])]
         return f"pass retain_graph=True to every call but the last, {listed(dict.fromkeys(calls), len(calls))}"
     return f"pass retain_graph=True to the first call, {where}"
+
+
+def _is_given(scene: Scene) -> bool:
+    """Whether the function around the calls was given what they differentiate: what its callers do with it later is not known."""
+    meeting, second = scene.meeting, scene.second
+    if meeting is None or second is None or not place(second.site).known or place(second.site).function is None:
+        return False
+    here = (second.site.file, function_of(second.site))
+    return all((each.file, function_of(each)) != here for each in freed_sites(scene.case, meeting))
 
 
 def _later(scene: Scene, *, turns: bool) -> list[ast.Call]:

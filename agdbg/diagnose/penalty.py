@@ -39,7 +39,7 @@ def findings(case: Case) -> list[Found]:
         if call.create_graph or call.outcome != "ok" or call.site in seen or len(seen) == CALLS:
             continue
         seen.add(call.site)
-        for line, text in _added(call):
+        for line, text in added(call):
             node = _confirmed(case, call, line)
             if node is not None:
                 found.setdefault((node.site.file, node.site.line), _found(case, call, node, text))
@@ -118,7 +118,7 @@ def _is_sum(case: Case, word: int, file: str, line: int) -> bool:
 # ----- the source -----
 
 
-def _added(call: PassFact) -> Iterator[tuple[int, str]]:
+def added(call: PassFact) -> Iterator[tuple[int, str]]:
     """The lines that add something made of what a call returned to something else, with the text of what is added."""
     here, module = place(call.site), module_of(call.site.file)
     if not here.known or module is None:

@@ -65,7 +65,7 @@ def moved_into_loop(case: Case, meeting: Meeting) -> list[int]:
         return []
     blocks = [block for outer in (tree, *around[:at]) for block in _blocks(outer)]
     found = _whole_lines(_made_between(blocks, sites, loop), blocks)
-    if found is None or not all(any(_holds(each, site) for each in found) for site in sites):
+    if found is None or not all(any(holds(each, site) for each in found) for site in sites):
         return []
     return sorted({each.lineno for each in found}) if _may_move(found, loop, here.function or tree) else []
 
@@ -86,7 +86,7 @@ def _made_between(blocks: list[list[ast.stmt]], sites: list[Site], loop: ast.stm
     found: list[ast.stmt] = []
     stored: set[str] = set()
     for each in every:
-        made = any(_holds(each, site) for site in sites)
+        made = any(holds(each, site) for site in sites)
         if made or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and names(each, ast.Load) & stored):
             found.append(each)
             stored |= names(each, ast.Store)
@@ -135,7 +135,7 @@ def names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return {each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
 
 
-def _holds(statement: ast.stmt, site: Site) -> bool:
+def holds(statement: ast.stmt, site: Site) -> bool:
     """Whether a site is in a statement: by its columns where it has some."""
     start, end = statement.lineno, statement.end_lineno or statement.lineno
     if not start <= site.line <= end or isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -108,11 +108,13 @@ def same_root(scene: Scene) -> Story | None:
     if first is None or second is None or meeting is None or not meeting.same_root:
         return None
     made = _root_line(scene, second)
+    step = step_between(scene.case, first.row, scene.error.row)
     if same_line(first.site, second.site):
+        kept = f", or {retain(scene, first)}" if step is None else ""
         return Story(
             f"{scene.second_words} {scene.tense('ran', 'runs')} again on the same result{made}: the first time had freed its "
             "graph.",
-            f"Compute the result again before each call, or {retain(scene, first)}.",
+            f"Compute the result again before each call{kept}.",
         )
     if first.call == "grad":
         return Story(
@@ -120,11 +122,16 @@ def same_root(scene: Scene) -> Story | None:
             "well.",
             f"{capital(retain(scene, first))}.",
         )
+    kept = (
+        capital(retain(scene, first))
+        if step is None
+        else f"Compute the result again after the step{scene.lines.at(step)}"
+    )
     drop = "" if second.call == "grad" else ", or drop the second call: it would add the same gradients once more"
     return Story(
         f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from the same "
         f"result{made}.",
-        f"{capital(retain(scene, first))}{drop}.",
+        f"{kept}{drop}.",
     )
 
 
@@ -249,7 +256,8 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
         if not may_add_up(scene, first):
             return f"{capital(ways[1])}."
         ways[0] = _together(first)
-    if first.call == "grad":  # rows of a Jacobian: to compute the function again for each would be a waste
+    if first.call == "grad" or not may_add_up(scene, first):
+        # rows of a Jacobian, or gradients of each sample: to compute the function again for each would be a waste
         ways.reverse()
     return f"{capital(ways[0])}, or {ways[1]}."
 

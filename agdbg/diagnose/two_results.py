@@ -2,13 +2,15 @@
 
 import ast
 
+import numpy as np
+
 from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, may_add_up
 from agdbg.diagnose.between_calls import apart, owner_of, receiver, step_behind, zeroing
 from agdbg.diagnose.enclosing import function_of, place
 from agdbg.diagnose.history import after, step_between, stepped_between
 from agdbg.diagnose.meeting import Meeting
 from agdbg.diagnose.naming import entry_words
-from agdbg.diagnose.remaking import first_line
+from agdbg.diagnose.remaking import first_line, freed_sites, holds
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import called, differentiated, expression, quoted
 from agdbg.diagnose.syntax import unparse
@@ -27,7 +29,7 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
         return add_up_or_retain(scene, first)
     changed = stepped_between(scene.case, meeting.leaves, first.row, scene.error.row)
     at = scene.lines.at(step)
-    if any(changed) and not all(changed):
+    if any(changed) and not all(changed) and _is_outer(scene, meeting):
         one, other = _loss(first.site, "the first loss"), _loss(second.site, "the second")
         return (
             f"The optimizer step{at} changed parameters that {words} was computed with, so compute it twice: once on "
@@ -41,7 +43,7 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
         cut = cut_in(scene.case, meeting, second, scene.lines)
         mine, behind = owner_of(step), step_behind(second.site)
         theirs = receiver(behind) if behind is not None else ""
-        alone = apart(second.site, mine, theirs) if not meeting.anew and cut else False
+        alone = apart(second.site, mine, theirs) if not meeting.anew and cut and all(changed) else False
         if alone:
             return (
                 f"{trained}, and `{theirs}`, which steps behind {scene.second_words}, has none of them: {cut}. To train them by "
@@ -67,13 +69,38 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
     )
 
 
+def _is_outer(scene: Scene, meeting: Meeting) -> bool:
+    """Whether the step changed what is nearest to the shared result, as that of a critic: what it was given can be detached."""
+    walk = scene.case.walk
+    here, seen = [walk.place(meeting.entries[0].node.id)], set[int]()
+    while here:
+        leaves = tuple(walk.ids[[each for each in here if walk.leaves[each]]].tolist())
+        changed = stepped_between(scene.case, leaves, meeting.first.row, scene.error.row)
+        if changed:
+            return any(changed)
+        seen.update(here)
+        below = walk.edges.target[np.isin(walk.edges.source, here)].tolist()
+        here = [each for each in dict.fromkeys(below) if each not in seen]
+    return True
+
+
 def _again(scene: Scene, meeting: Meeting) -> str:
     """`` `z` again``, or of what is made of more that was freed since which line."""
     words = entry_words(scene.case, meeting.entries[0])
     made = meeting.entries[0].node.site
     here = (made.file, function_of(made)) == (scene.needed.file, function_of(scene.needed))
     since = first_line(scene.case, meeting, made) if here and place(scene.needed).known else made.line
-    return f"{words} again" if since == made.line else f"{words}, with all that it is made of since line {since}, again"
+    statement = place(made).statement
+    whole = statement is None or all(
+        holds(statement, each)
+        for each in freed_sites(scene.case, meeting)
+        if each.line == made.line and each.file == made.file
+    )
+    return (
+        f"{words} again"
+        if since == made.line and whole
+        else f"{words}, with all that it is made of since line {since}, again"
+    )
 
 
 def _from_it(site: Site) -> str:

@@ -177,11 +177,77 @@ for i in range(3):
     lb = b(z).pow(2).mean()
     o2.zero_grad(); lb.backward(); o2.step()
 """
+PENALTY = """D = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)); opt = optim.Adam(D[:2].parameters())
+for i in range(2):
+    x = ag.randn(3, 4).requires_grad_()
+    out = D(x)
+    g, = ag.autograd.grad(out.sum(), x)
+    gp = (g.norm(2, dim=1) - 1).pow(2).mean()
+    loss = out.mean() + 10 * gp
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+SAMPLES = """net = nn.Linear(4, 1); opt = optim.SGD(net.parameters(), lr=.1)
+x = ag.randn(3, 4)
+for ep in range(2):
+    losses = ag.tanh(net(x)).pow(2).squeeze(1)
+    per = []
+    for i in range(3):
+        net.zero_grad()
+        losses[i].backward()
+        per.append(net.weight.grad.clone())
+    net.weight.grad = ag.stack(per).mean(0)
+    opt.step()
+"""
+CLOSURE = """net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)); opt = optim.LBFGS(net.parameters(), max_iter=3)
+x = ag.randn(3, 4)
+for ep in range(2):
+    loss = net(x).pow(2).mean()
+    def closure():
+        opt.zero_grad()
+        loss.backward()
+        return loss
+    opt.step(closure)
+"""
+LOGGED = """enc = nn.Sequential(nn.Linear(4, 4), nn.Tanh()); q = nn.Linear(4, 2); aux = nn.Linear(4, 1)
+opt = optim.Adam([*enc.parameters(), *q.parameters(), *aux.parameters()])
+def norm(loss, params):
+    return sum(float(g.norm()) for g in ag.autograd.grad(loss, params))
+for i in range(2):
+    z = enc(ag.randn(3, 4))
+    lq = q(z).pow(2).mean(); la = aux(z).pow(2).mean()
+    print(norm(lq, list(enc.parameters())), norm(la, list(enc.parameters())))
+    loss = lq + la
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+SEARCH = """w = ag.randn(4, requires_grad=True)
+opt = optim.SGD([w], lr=.1)
+for i in range(2):
+    loss = (w ** 2).sum()
+    opt.zero_grad(); loss.backward()
+    for lr in (2., 3.):
+        g = ag.autograd.grad(loss, w)[0]
+        print(float(((w - lr * g) ** 2).sum()))
+    opt.step()
+"""
+ENCODER = """E = nn.Sequential(nn.Linear(4, 2), nn.Tanh()); G = nn.Linear(2, 4); D = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+o1 = optim.Adam(E.parameters()); o2 = optim.Adam(G.parameters())
+for i in range(2):
+    x = ag.randn(3, 4)
+    z = E(x); rec = G(z)
+    rl = (rec - x).pow(2).mean()
+    o1.zero_grad(); rl.backward(); o1.step()
+    gl = (D(rec) - 1).pow(2).mean()
+    o2.zero_grad(); gl.backward(); o2.step()
+"""
 KEPT = ("grad(inner, fast)", "grad(inner, fast, retain_graph=True)")
 #: The program, its optimizers, what the fix says, and what that does to the program.
 CASES = {
-    "maml": (MAML, "opt", "Pass retain_graph=True to the first call, line 9.", [KEPT]),
-    "maml, in a function": (ADAPT, "opt", "Pass retain_graph=True to the first call, line 8.", [KEPT]),
+    "maml": (MAML, "opt", "graph of its own, or retain_graph=True, with which it is a constant.", [KEPT]),
+    "maml, second order": (
+        MAML, "opt", "Pass create_graph=True to the first call, line 9, so that the gradient has a graph of its own, or",
+        [("grad(inner, fast)", "grad(inner, fast, create_graph=True)")],
+    ),
+    "maml, in a function": (ADAPT, "opt", "Pass create_graph=True to the first call, line 8, so that", [KEPT]),
     "behind an inner loop": (
         EPOCHS, "opt", "fix          Pass retain_graph=True to the first call, line 10.",
         [("h.sum().backward()", "h.sum().backward(retain_graph=True)")],
@@ -251,6 +317,31 @@ CASES = {
     "a generator first": (
         LATE, "o1, o2", "has none of them: use `fake.detach()` for `fake` at line 9.",
         [("d_loss = D(fake)", "d_loss = D(fake.detach())")],
+    ),
+    "a gradient penalty": (
+        PENALTY, "opt", "fix          Pass create_graph=True to the first call, line 7, so that the gradient has a graph of its own, or",
+        [("grad(out.sum(), x)", "grad(out.sum(), x, create_graph=True)")],
+    ),
+    "gradients of each sample": (
+        SAMPLES, "opt", "Pass retain_graph=True to every call but the last, line 10, or compute it again in every turn: move line 6",
+        [("    losses = ag.tanh(net(x)).pow(2).squeeze(1)\n", ""),
+         ("        losses[i]", "        losses = ag.tanh(net(x)).pow(2).squeeze(1)\n        losses[i]")],
+    ),
+    "a closure": (
+        CLOSURE, "opt", "fix          Compute the result again before each call.",
+        [("        loss.backward()", "        loss = net(x).pow(2).mean(); loss.backward()")],
+    ),
+    "a helper that differentiates": (
+        LOGGED, "opt", "Pass retain_graph=True to every call, line 6, that another one through the same graph follows.",
+        [("grad(loss, params)", "grad(loss, params, retain_graph=True)")],
+    ),
+    "an inner loop behind the first call": (
+        SEARCH, "opt", "Pass retain_graph=True to the first call, line 7, and to every call but the last, line 9.",
+        [("loss.backward()", "loss.backward(retain_graph=True)"), ("grad(loss, w)", "grad(loss, w, retain_graph=lr < 3)")],
+    ),
+    "an encoder and a generator": (
+        ENCODER, "o1, o2", "compute `rec`, with all that it is made of since line 7, again after the step.",
+        [("    gl =", "    z = E(x); rec = G(z); gl =")],
     ),
     "both train it": (
         SHARED, "o1, o2", "The optimizer step at line 9 changed parameters that `z` was computed with: compute `z` again after the step.",
