@@ -169,10 +169,15 @@ def _handed_on(statement: ast.stmt, inside: list[ast.stmt]) -> list[str]:
     copied = [
         name
         for each in inside
-        if isinstance(each, ast.Assign) and (parts := list(_bare(each.value))) and set(parts) <= stored
+        if isinstance(each, ast.Assign) and (parts := list(_bare(each.value))) and _of(parts) <= stored
         for name in stored_by(each)
     ]
     return [name for name in dict.fromkeys((*_carried_by(statement), *copied)) if name in given]
+
+
+def _of(names: list[str]) -> set[str]:
+    """What some names begin with: of ``out.state``, which a call returned as ``out``, that."""
+    return {name if name.isidentifier() else name.partition(".")[0].partition("[")[0] for name in names}
 
 
 def _carried_by(statement: ast.stmt) -> list[str]:
@@ -211,8 +216,8 @@ def stored_by(statement: ast.stmt) -> Iterator[str]:
     return (name for each in targets for name in _bare(each) if name)
 
 
-def statements_in(loop: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of a loop, without those of functions that it defines."""
+def statements_in(loop: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a loop or a module, without those of functions that it defines."""
     todo: list[ast.AST] = list(_blocks(loop))
     while todo:
         here = todo.pop(0)

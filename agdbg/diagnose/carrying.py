@@ -3,20 +3,31 @@
 import ast
 from dataclasses import replace
 
-from agdbg.diagnose.carriers import Carriers, carriers, given_as, targets_of
+from agdbg.diagnose.applies import (
+    behind,
+    carried_as,
+    has_self,
+    is_declared,
+    is_of_call,
+    known_as,
+    reaches,
+    stored_behind,
+    whole,
+)
+from agdbg.diagnose.carriers import Carriers, carriers, given_as, stored_by, targets_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.collected import detach_where_kept, detach_where_put
 from agdbg.diagnose.detaching import NAMED, State, begins_empty, detach, is_made_late, object_of, state_of
-from agdbg.diagnose.enclosing import function_of, in_inner_loop, place
+from agdbg.diagnose.enclosing import function_of, module_of, place
 from agdbg.diagnose.filled import Filled, filled, filled_by
-from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
+from agdbg.diagnose.handing import Handed, handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.naming import entry_name, entry_names, entry_words
+from agdbg.diagnose.naming import entry_name, entry_names, entry_words, used_as
 from agdbg.diagnose.running import running_total
 from agdbg.diagnose.runs import Runs, loops_in_function
-from agdbg.diagnose.shapes import holds_none
+from agdbg.diagnose.shapes import holds_none, is_own
 from agdbg.diagnose.source import call_text, expression, quoted
-from agdbg.diagnose.syntax import name_of
+from agdbg.diagnose.syntax import name_of, unparse
 from agdbg.diagnose.words import Lines, capital, listed
 from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
@@ -71,18 +82,86 @@ def cut_loose(
             f"Store `{names[0]}` without its graph: {state.detached(names[:1], kept.name, kept.name)} in place of "
             f"`{kept.name} = {names[0]}` at line {kept.line}, in `{function}`"
         )
-    if kept is not None and kept.how != "generator" and is_of_module(made, kept.name):
-        kept_names = [kept.name, *(name for name in names[1:] if not name.isidentifier())]
-        return f"Detach {_listed(kept_names)} between two iterations, after {_call(second, lines)}: {state.detached(kept_names)}"
+    once = once or (runs is not None and _once(runs, entries[0]))
+    elsewhere = _elsewhere(state, entries, names, kept, second, lines, once=once)
+    if elsewhere:
+        return elsewhere
     if kept is not None and kept.how == "stored":
         names = [kept.name]
-    if names and all("." in name for name in names):
+    if names and all("." in name for name in names) and not any(is_of_call(name, made) for name in names):
         each = runs is not None and runs.each_crosses(entries[0])
         objects = runs.objects(entries[0]) if runs is not None and each else 1
         told = runs is not None and not each and not loops_in_function(made)
         once = once or (runs is not None and _once(runs, entries[0]))
         return _of_object(state, names, function, second, lines, once=once, told=told, objects=objects)
-    return _between(state, names, function, second, lines, once=once)
+    return _between(state, names, function, second, lines, once=once, entry=entries[0])
+
+
+def _elsewhere(
+    state: State,
+    entries: list[Entry],
+    names: list[str],
+    kept: Handed | None,
+    second: PassFact,
+    lines: Lines,
+    *,
+    once: bool,
+) -> str:
+    """The advice for what a function keeps where the place of the fix finds it too: in the module, or around both; else empty."""
+    made, there = entries[0].node.site, second.site
+    declared = next((how for each in names if (how := is_declared(each, made))), "")
+    if kept is None and not declared:
+        return ""
+    moved = [kept.name, *(name for name in names[1:] if not name.isidentifier())] if kept is not None else names
+    if any(has_self(each, made, there) for each in moved):
+        return ""
+    found = list(dict.fromkeys(reaches(each, made, there) for each in moved))
+    if state.cache:
+        found = [whole(each) for each in found]
+    if all(found) and all(is_own(there, each) and _may_assign(each, there) for each in found):
+        how = replace(state, there=there, shared=state.shared or found != moved).detached(found)
+        return f"{capital(state.verb)} {_listed(found)} between two iterations, after {_call(second, lines)}: {how}"
+    if declared:
+        function, behind_it = function_of(made), f"behind `{declared} {names[0]}`"
+        if once:
+            late = [each for each in names if _is_none_at_first(each, made)]
+            behind_it += f" and `if {' and '.join(f'{each} is not None' for each in late)}:`" if late else ""
+            return f"Detach {_listed(names)} at the beginning of `{function}`, {behind_it}: {state.detached(names)}"
+        return (
+            f"{_told(names, entries[0], lines, second)}, in a function that declares `{declared} {names[0]}` as "
+            f"`{function}` does. Not inside `{function}`: that would cut the graph within an iteration as well"
+        )
+    roots = {each.partition(".")[0].partition("[")[0] for each in moved}
+    given = given_as(there, made, tuple(roots)) if len(roots) == len(moved) == 1 else None
+    if given is None or not all("[" in each for each in moved):
+        return ""
+    return _by_carriers(
+        given, replace(state, shared=True), f" ({_listed(moved)} in `{function_of(made)}`)", second, lines, *roots
+    )
+
+
+def _is_none_at_first(name: str, site: Site) -> bool:
+    """Whether the file gives a variable None, in whatever function."""
+    tree = module_of(site.file)
+    given = [each for each in ast.walk(tree) if isinstance(each, ast.Assign | ast.AnnAssign)] if tree else []
+    return any(
+        isinstance(each.value, ast.Constant) and each.value.value is None and name in stored_by(each) for each in given
+    )
+
+
+def _may_assign(name: str, there: Site) -> bool:
+    """Whether a statement at a place gives the variable itself a value, and not one of the same name that it makes."""
+    function = place(there).function
+    return not name.isidentifier() or function is None or bool(is_declared(name, there)) or is_own(there, name)
+
+
+def _told(names: list[str], entry: Entry, lines: Lines, second: PassFact | None) -> str:
+    """Where what is carried is to be detached, without a statement: no name of it is known to mean the same there."""
+    what = _listed(names) if names else "what is carried over"
+    used = entry.consumer.site if entry.consumer is not None else None
+    again = f" and before it is used again{lines.at(used)}" if used is not None else ""
+    after = f", after {_call(second, lines)}" if second is not None else ""
+    return f"Detach {what}, made{lines.at(entry.node.site)}, once in an iteration{after}{again}"
 
 
 def _of_filled(found: Filled, state: State, made: Site, second: PassFact, lines: Lines, *, once: bool) -> str:
@@ -126,10 +205,25 @@ def _in_one_function(case: Case, entries: list[Entry], lines: Lines, second: Pas
     banked = detach_where_kept(second.site, entries[0], results, state) if second and results else ""
     if banked:
         return capital(banked)
-    unsure = not name or any(not each.isidentifier() or begins_empty(made, each) for each in found)
-    behind = second is not None and (in_inner_loop(made, second.site) or (found and unsure))
-    after = f", after {_call(second, lines)}" if behind and second is not None else ""
-    return f"{capital(detach(case, entries, lines, state))}{after}"
+    names = list(dict.fromkeys(name for each in entries for name in entry_names(case, each)))
+    if second is None or not names:
+        return capital(detach(case, entries, lines, state, names))
+    call = second.site
+    carried = [carried_as(each, used_as(entries[0]), made, _consumer(entries[0]), call) for each in names]
+    by = behind(call, made)
+    if by is not None or function_of(call) == function_of(made):
+        carried = [reaches(each, made, by or call) for each in carried]
+    if not all(carried):
+        return _told(names, entries[0], lines, second)
+    names = list(dict.fromkeys(map(whole, carried) if state.cache else carried))
+    last = stored_behind(names, by or call)
+    if last is not None:
+        after = f"`{quoted(unparse(last))}` at line {last.lineno}"
+    elif by is not None:
+        after = f"`{quoted(expression(by))}`{lines.at(by)}"
+    else:
+        after = _call(second, lines) if function_of(call) == function_of(made) else ""
+    return f"{capital(detach(case, entries, lines, state, names))}{f', after {after}' if after else ''}"
 
 
 def _listed(names: list[str]) -> str:
@@ -163,9 +257,11 @@ def _of_object(
 
     ``told``: it is known if not ``once``. ``objects``: how many of them keep one, where each of them runs once in an iteration.
     """
-    known = object_of(second.site, function)
+    names = list(dict.fromkeys(whole(name) for name in names))
+    inner = all(has_self(name, state.site, second.site) for name in names)
+    known = names[0].partition(".")[0] if inner else known_as(object_of(second.site, function), second.site)
     attributes = [name.partition(".")[2] for name in names]
-    outside = [f"{known or 'model'}.{each}" for each in attributes]
+    outside = [f"{known}.{each}" for each in attributes]
     begins = [name for name in names if begins_empty(state.site, name)]
     late = any(is_made_late(state.site, name) or holds_none(state.site, name) for name in names)
     test = (
@@ -185,16 +281,15 @@ def _of_object(
         inside = ""
     else:
         inside = f"; or, since `{function}` runs once in an iteration, at its beginning{test}: {state.detached(names)}"
-    own = (
-        f", for each of the {objects:,} objects"
-        if objects > 1 and once
-        else ""
-        if known
-        else ", with the own name of the object"
-    )
+    if not known or (objects > 1 and once):
+        own = f"each of the {objects:,} objects that have" if objects > 1 and once else "the object that has"
+        return (
+            f"Detach the state ({_listed(names)} in `{function}`) once in an iteration, {_loop(second, lines, after=True)}, on "
+            f"{own} {_it(names)}{inside}"
+        )
     return (
-        f"Detach the state ({_listed(names)} in `{function}`) between two iterations, {_loop(second, lines, after=True)}: "
-        f"{state.detached(outside)}{own}{inside}"
+        f"{capital(state.verb)} the state ({_listed(names)} in `{function}`) between two iterations, "
+        f"{_loop(second, lines, after=True)}: {state.detached(outside)}{inside}"
     )
 
 
@@ -210,30 +305,43 @@ def _is_written(entry: Entry) -> bool:
     return by_index and entry.node.op.name.startswith("CopySlices")
 
 
-def _between(state: State, names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool) -> str:
+def _between(
+    state: State,
+    names: list[str],
+    function: str,
+    second: PassFact,
+    lines: Lines,
+    *,
+    once: bool,
+    entry: Entry | None = None,
+) -> str:
     """The advice for what a function returns: its caller holds it."""
-    returned = _is_returned(state.site, names)
+    returned = _is_returned(state.site, [each.partition(".")[0].partition("[")[0] for each in names])
     found = carriers(second.site, state.site) if returned else None
     called = f" ({_listed(names)} in `{function}`)" if names else f" that `{function}` returned"
     cuts = f". Not inside `{function}`: that would cut the graph within an iteration as well"
     if found is not None:
         return f"{_by_carriers(found, state, called, second, lines)}{'' if once else cuts}"
     inside = cuts if returned or not once else "; what holds it there is not known here"
-    own = state.detached(["state"])
+    made = f", made{lines.at(entry.node.site)}," if entry is not None else ""
     return (
-        f"Detach the state{called} where one iteration hands it to the next, {_loop(second, lines)}: with the variable that holds "
-        f"it there, {own}, before `{function}` is called with it again{inside}"
+        f"Detach the state{called}{made} once in an iteration, where one hands it to the next, {_loop(second, lines)}: what holds "
+        f"it there, before `{function}` is called with it again{inside}"
     )
 
 
-def _by_carriers(found: Carriers, state: State, called: str, second: PassFact, lines: Lines) -> str:
-    there = State(state.tensors, found.site or second.site)
+def _by_carriers(found: Carriers, state: State, called: str, second: PassFact, lines: Lines, held: str = "") -> str:
+    """The advice for the variables of the loop; ``held``: what the function calls what it is given."""
+    at = found.site or second.site
+    there = replace(state, there=at) if held else State(state.tensors, at)
+    last = stored_behind(list(found.names), at)
     after = f"`{found.behind}`{lines.at(found.site)}" if found.site is not None else _call(second, lines)
+    after = f"`{quoted(unparse(last))}` at line {last.lineno}" if last is not None else after
     verb = "hands" if len(found.names) == 1 else "hand"
     around = f"in `{found.function}`" if found.function else "in the loop"
     return (
-        f"Detach {_listed(list(found.names))}, which {verb} on the state{called}, {around} after {after}: "
-        f"{there.detached(list(found.names))}"
+        f"{capital(state.verb)} {_listed(list(found.names))}, which {verb} on the state{called}, {around} after {after}: "
+        f"{there.detached(list(found.names), held=held)}"
     )
 
 

@@ -6,14 +6,25 @@ Needs: births and edges (how many tensors it consists of); the source.
 import ast
 from dataclasses import dataclass
 
+from agdbg.diagnose.applies import is_cache
 from agdbg.diagnose.carriers import objects_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.enclosing import function_of, in_inner_loop, module_of, place
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.named_fields import fields_of
-from agdbg.diagnose.naming import entry_names, entry_words, used_as
+from agdbg.diagnose.naming import entry_words, used_as
 from agdbg.diagnose.runs import Runs
-from agdbg.diagnose.shapes import Levels, Shape, holds_none, is_own, is_plain, shape_of, values, without_graph
+from agdbg.diagnose.shapes import (
+    Levels,
+    Shape,
+    holds_none,
+    holds_numbers,
+    is_own,
+    is_plain,
+    shape_of,
+    values,
+    without_graph,
+)
 from agdbg.diagnose.syntax import name_of
 from agdbg.diagnose.words import Lines, listed
 from agdbg.record.facts import PassFact
@@ -29,6 +40,7 @@ class State:
 
     ``shared``: others hold the same list or dict, so that it is to be changed and not built anew. ``written``: a line wrote by an
     index into a tensor, and not into a list. ``some``: not each item of what holds them carries something, so it may be None.
+    ``there``: where the statement is to stand, when that is another function. ``cache``: it is to be emptied instead.
     """
 
     tensors: int
@@ -36,11 +48,20 @@ class State:
     shared: bool = False
     written: bool = False
     some: bool = False
+    there: Site | None = None
+    cache: bool = False
 
     def detached(self, names: list[str], given: str = "", held: str = "") -> str:
         """The statements that detach, in quotes: ``h = h.detach()``; for ``given`` the name that gets it, of ``held`` the form."""
+        if self.cache:
+            return listed([f"`{each}.clear()`" for each in names[:NAMED]], NAMED)
         ways = [way for each in names for way in self._statements(given or each, each, len(names), held)]
         return listed([f"`{each}`" for each in ways[:NAMED]], NAMED)
+
+    @property
+    def verb(self) -> str:
+        """What is to be done, as a word."""
+        return "empty" if self.cache else "detach"
 
     def _statements(self, given: str, name: str, names: int, held: str) -> list[str]:
         fields = fields_of(self.site, name, self.tensors)
@@ -49,7 +70,8 @@ class State:
     def _statement(self, given: str, name: str, names: int, held: str) -> str:
         levels, value = self.levels(name, names, held), self.without_graph(name, names, held)
         outer = levels[0] if levels else ""
-        if given == name and (self.shared or not is_own(self.site, name) or not is_plain(self.site, name)):
+        near = self.there or self.site
+        if given == name and (self.shared or not is_own(near, name) or not is_plain(near, name)):
             if outer == "list":
                 return f"{name}[:] = {value}"
             if outer == "dict":
@@ -60,16 +82,23 @@ class State:
         """The expression for what one of some names holds, without its graph."""
         if (fields := fields_of(self.site, name, self.tensors)) is not None:
             return fields.without_graph(name)
-        maybe = self.some and holds_none(self.site, name)
-        return without_graph(name, self.levels(name, names, held), pair=self.tensors == 2 * names, maybe=maybe)
+        levels, maybe = self.levels(name, names, held), self.some and holds_none(self.site, name)
+        numbers = any(holds_numbers(site, each) for site, each in self._sources(name, held))
+        return without_graph(name, levels, pair=self.tensors == 2 * names, maybe=maybe, numbers=numbers)
 
     def levels(self, name: str, names: int = 1, held: str = "") -> Levels:
         """What one of some names holds, as the source says, else by how many tensors there are."""
-        told = next((shape for each in (name, held) if each and (shape := shape_of(self.site, each))), Shape((), False))
+        shapes = (shape_of(site, each) for site, each in self._sources(name, held))
+        told = next((shape for shape in shapes if shape), Shape((), False))
         if self.written:
             return told.levels[:-1]
         several: Levels = ("tuple",) if self.tensors >= 2 * names and not told.closed else ()
         return (*told.levels, *several)
+
+    def _sources(self, name: str, held: str) -> list[tuple[Site, str]]:
+        """Where the source says what a name holds."""
+        sites = [each for each in (self.there, self.site) if each is not None]
+        return [(site, each) for each in (name, held) if each for site in sites]
 
 
 def state_of(case: Case, entries: list[Entry], runs: Runs | None, second: PassFact | None) -> State:
@@ -78,10 +107,10 @@ def state_of(case: Case, entries: list[Entry], runs: Runs | None, second: PassFa
     inside = second is not None and _function(site) != _function(second.site)
     own = [each.node.id for each in entries if _is_same(each.node.site, site, inside)]
     if runs is None or second is None:
-        return State(len(own), site)
+        return State(len(own), site, cache=is_cache(site))
     inside = inside and not in_inner_loop(site, second.site)
     found = runs.tensors({each for each in runs.sites() if _is_same(each, site, inside)})
-    return State(found or len(own), site)
+    return State(found or len(own), site, cache=is_cache(site))
 
 
 def _is_same(site: Site, made: Site, inside: bool) -> bool:
@@ -93,12 +122,13 @@ def _function(site: Site) -> tuple[str, str]:
     return site.file, function_of(site)
 
 
-def detach(case: Case, entries: list[Entry], lines: Lines, state: State) -> str:
-    """The advice to cut the graph at these entries, as the beginning of a sentence."""
-    names = list(dict.fromkeys(name for each in entries for name in entry_names(case, each)))
+def detach(case: Case, entries: list[Entry], lines: Lines, state: State, names: list[str]) -> str:
+    """The advice to cut the graph at these entries, which have some names, as the beginning of a sentence."""
     if names:
-        how = state.detached(names)
-        return f"detach {listed((f'`{name}`' for name in names), NAMED)} before the next iteration uses it: {how}"
+        how, it = state.detached(names), "it" if len(names) == 1 else "them"
+        return (
+            f"{state.verb} {listed((f'`{name}`' for name in names), NAMED)} before the next iteration uses {it}: {how}"
+        )
     used = used_as(entries[0])
     consumer = entries[0].consumer
     where = f", as `{used}`{lines.at(consumer.site)}" if used and consumer is not None else ""

@@ -46,6 +46,8 @@ _BUILDERS: dict[str, Level] = {
     "OrderedDict": "dict",
     "defaultdict": "dict",
 }
+#: Functions and methods that give a number or a text.
+_NUMBERS = {"int", "float", "len", "bool", "str", "item"}
 _ADDING = {"append", "insert", "extend"}
 #: Stands for a part of what some call returned.
 _RETURNED = ast.Call(ast.Name("_", ast.Load()), [], [])
@@ -85,17 +87,47 @@ def holds_none(site: Site, name: str) -> bool:
     )
 
 
-def without_graph(name: str, levels: Levels, *, pair: bool = False, maybe: bool = False) -> str:
+def holds_numbers(site: Site, name: str) -> bool:
+    """Whether a tuple, list or dict holds numbers or text beside its tensors: these have no ``detach``."""
+    given = list(_given(site, name))
+    return any(path and _is_plain_value(value) for path, value in given) or any(
+        _is_plain_value(each) for _, value in given for each in _items(value)
+    )
+
+
+def _items(tree: ast.expr) -> Iterator[ast.expr]:
+    """What a tuple, list or dict that is written out holds, and those in it."""
+    parts = tree.elts if isinstance(tree, _MANY) else tree.values if isinstance(tree, ast.Dict) else []
+    for each in parts:
+        yield each
+        yield from _items(each)
+
+
+def _is_plain_value(tree: ast.expr) -> bool:
+    """Whether an expression is a number or a text."""
+    if isinstance(tree, ast.BinOp):
+        return isinstance(tree.right, ast.Constant) and isinstance(tree.left, ast.Subscript | ast.Constant)
+    if isinstance(tree, ast.Call):
+        return called(tree) in _NUMBERS
+    return isinstance(tree, ast.Compare) or _is_number(tree)
+
+
+def without_graph(name: str, levels: Levels, *, pair: bool = False, maybe: bool = False, numbers: bool = False) -> str:
     """The expression for what a name holds without graphs.
 
-    ``pair``: the innermost tuples are of two, as an LSTM's; ``maybe``: an item may be None.
+    ``pair``: the innermost tuples are of two, as an LSTM's; ``maybe``: an item may be None; ``numbers``: one may be no tensor.
     """
     if not levels:
         return f"{name}.detach()"
+    if numbers:
+        pair = maybe = False
     level, inner = levels[0], levels[1:]
     each = _VARIABLES[min(len(inner), len(_VARIABLES) - 1)]
     last = not inner or inner == ("tuple",)
-    item = without_graph(each, inner, pair=pair, maybe=maybe and not last)
+    item = without_graph(each, inner, pair=pair, maybe=maybe and not last, numbers=numbers)
+    if numbers:
+        test = f"isinstance({each}, {inner[0]})" if inner else f"hasattr({each}, 'detach')"
+        item = f"{item} if {test} else {each}"
     if pair and inner == ("tuple",) and not maybe:
         each, item = "(h, c)" if level == "dict" else "h, c", "(h.detach(), c.detach())"
     elif maybe and last:

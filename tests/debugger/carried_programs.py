@@ -33,7 +33,9 @@ class Carried:
             lines[at] = lines[at].replace(old[2], old[1])
         else:
             new = "; ".join(
-                re.findall(r"`([^`=]+ = [^`]+|[\w.\[\]']+\.update\([^`]+\))`", fix.partition(". Not inside")[0])
+                re.findall(
+                    r"`([^`=]+ = [^`]+|[\w.\[\]']+\.(?:update\([^`]+|clear\()\))`", fix.partition(". Not inside")[0]
+                )
             )
             assert new, fix
             at = int(re.search(r"after `[^`]+` at line (\d+)", fix)[1]) - 1

@@ -165,7 +165,8 @@ def test_14_state_carried_over_with_the_graph_kept(made_up):
     stain(told, 3, "tanh3", "mul2", "w", (1, 2), slot=1, ran=["tanh3", "mul3", "tanh2"])
     found = only(told.facts())
     assert found.fix == (
-        "Detach `h` before the next iteration uses it: `h = h.detach()`; retain_graph=True is not needed then."
+        "Detach `h` before the next iteration uses it: `h = h.detach()`, after `h.backward(retain_graph=True)` at line 3; "
+        "retain_graph=True is not needed then."
     )
     assert "here the graph reaches back into an earlier iteration" in note(found, "entry")
     assert "optimizer step (SGD.step) at line 4 updated `w`" in found.cause

@@ -119,7 +119,9 @@ def test_14_state_carried_over(made_up):
         "The graph reaches back into the previous iteration through `h`, made at line 4: `loss.backward()` at line 6 "
         "freed that part when it ran before."
     )
-    assert found.fix.startswith("Detach `h` before the next iteration uses it: `h = h.detach()`.")
+    assert found.fix.startswith(
+        "Detach `h` before the next iteration uses it: `h = h.detach()`, after `loss.backward()` at line 6."
+    )
     assert lines(found) == {"entry": 4, "first call": 6, "second call": 6}
     assert found.certainty == "certain" and found.nodes == (told.nodes["tanh1"],)
     assert "2 nodes shared, 2 with saved tensors" in note(found, "entry")
