@@ -84,16 +84,26 @@ def is_of_call(name: str, site: Site) -> bool:
     return root in _bound(function) and root not in {each.arg for each in _arguments(function)}
 
 
-def has_self(name: str, made: Site, there: Site) -> bool:
-    """Whether ``self.h`` of one method is the same in another one of its class, which calls the first as its own."""
+def is_of_self(name: str, made: Site) -> bool:
+    """Whether a name begins with the object whose method is around a line."""
+    here = place(made)
+    return _class_of(here) is not None and "." in name and _root(name) == _first(here.function)
+
+
+def has_self(name: str, made: Site, there: Site, *, alone: bool = False) -> bool:
+    """Whether ``self.h`` of one method is the same in another one of its class: that calls the first as its own, or there is
+    one object ``alone``.
+    """
     mine, other = _class_of(place(made)), _class_of(place(there))
     root = _root(name)
     if mine is None or mine is not other or "." not in name or not _is_same(root, place(made), place(there)):
         return False
     method = function_of(made).rpartition(".")[2]
     own = {f"{root}.{method}", root} if method in ("forward", "__call__") else {f"{root}.{method}"}
-    return method == function_of(there).rpartition(".")[2] or any(
-        isinstance(each, ast.Call) and name_of(each.func) in own for each in ast.walk(mine)
+    return (
+        alone
+        or method == function_of(there).rpartition(".")[2]
+        or any(isinstance(each, ast.Call) and name_of(each.func) in own for each in ast.walk(mine))
     )
 
 
@@ -128,9 +138,7 @@ def carried_as(name: str, used: str, made: Site, consumer: Site | None, call: Si
 
     ``ema`` of ``out = net(x)`` and ``ema = out if ema is None else 0.9 * ema + 0.1 * out``. Empty: it is not known.
     """
-    if consumer is None or call is None or not name.isidentifier() or made.func != consumer.func:
-        return name
-    if made.file != consumer.file or is_declared(name, made):
+    if consumer is None or call is None or not name.isidentifier() or is_declared(name, made):
         return name
     loop = next((each for each in _loops_around(call, made)), None)
     if loop is None:
@@ -138,6 +146,8 @@ def carried_as(name: str, used: str, made: Site, consumer: Site | None, call: Si
     late = exposed(loop)
     if name in late or _reads_in_functions(module_of(made.file), name):
         return name
+    if (made.file, made.func) != (consumer.file, consumer.func):
+        return ""  # a function keeps what it was given
     stored = {each for one in statements_in(loop) for each in _stored_in(one)}
     if used in late and used in stored:
         return used
@@ -159,6 +169,17 @@ def behind(call: Site, made: Site) -> Site | None:
         if by is not None and any(each is loop for each in here.around):
             return site_of(made, by)
     return None
+
+
+def kept_by(used: str, made: Site, consumer: Site | None) -> str:
+    """What the function around a line keeps it in, by the name that it was used by there: an attribute or item that it stores."""
+    function = place(made).function
+    if consumer is None or (made.file, made.func) != (consumer.file, consumer.func) or not used or used.isidentifier():
+        return ""
+    stores = (
+        [each for each in ast.walk(function) if isinstance(each, ast.Attribute | ast.Subscript)] if function else []
+    )
+    return used if any(isinstance(each.ctx, ast.Store) and name_of(each) == used for each in stores) else ""
 
 
 def stored_behind(names: list[str], call: Site) -> ast.stmt | None:

@@ -9,6 +9,8 @@ from agdbg.diagnose.applies import (
     has_self,
     is_declared,
     is_of_call,
+    is_of_self,
+    kept_by,
     known_as,
     reaches,
     stored_behind,
@@ -72,6 +74,8 @@ def cut_loose(
     if put:
         return f"{capital(put)}{f', in `{function}`' if names else ''}"
     kept = handed(made, names[0]) if names else None
+    if kept is None and names and (held := kept_by(used_as(entries[0]), made, _consumer(entries[0]))):
+        names, kept = [held], Handed("state", held)
     if kept is not None and kept.how == "generator":
         return (
             f"Detach {_listed(names)} inside of `{function}`, a generator, which keeps it from one "
@@ -113,13 +117,14 @@ def _elsewhere(
     if kept is None and not declared:
         return ""
     moved = [kept.name, *(name for name in names[1:] if not name.isidentifier())] if kept is not None else names
-    if any(has_self(each, made, there) for each in moved):
+    if any(is_of_self(each, made) for each in moved):
         return ""
     found = list(dict.fromkeys(reaches(each, made, there) for each in moved))
     if state.cache:
         found = [whole(each) for each in found]
-    if all(found) and all(is_own(there, each) and _may_assign(each, there) for each in found):
-        how = replace(state, there=there, shared=state.shared or found != moved).detached(found)
+    here = replace(state, there=there, shared=state.shared or found != moved)
+    if all(found) and all(_may_give(each, here, there, len(found)) for each in found):
+        how = here.detached(found)
         return f"{capital(state.verb)} {_listed(found)} between two iterations, after {_call(second, lines)}: {how}"
     if declared:
         function, behind_it = function_of(made), f"behind `{declared} {names[0]}`"
@@ -149,19 +154,23 @@ def _is_none_at_first(name: str, site: Site) -> bool:
     )
 
 
-def _may_assign(name: str, there: Site) -> bool:
-    """Whether a statement at a place gives the variable itself a value, and not one of the same name that it makes."""
-    function = place(there).function
-    return not name.isidentifier() or function is None or bool(is_declared(name, there)) or is_own(there, name)
+def _may_give(name: str, state: State, there: Site, names: int) -> bool:
+    """Whether a statement at a place changes the variable itself, and makes none of the same name."""
+    if not name.isidentifier() or place(there).function is None or is_own(there, name) or state.cache:
+        return True
+    return state.levels(name, names)[:1] in (("list",), ("dict",))
 
 
-def _told(names: list[str], entry: Entry, lines: Lines, second: PassFact | None) -> str:
-    """Where what is carried is to be detached, without a statement: no name of it is known to mean the same there."""
-    what = _listed(names) if names else "what is carried over"
-    used = entry.consumer.site if entry.consumer is not None else None
-    again = f" and before it is used again{lines.at(used)}" if used is not None else ""
-    after = f", after {_call(second, lines)}" if second is not None else ""
-    return f"Detach {what}, made{lines.at(entry.node.site)}, once in an iteration{after}{again}"
+def _told(names: list[str], entry: Entry, lines: Lines, second: PassFact, used: str = "") -> str:
+    """Where what is carried is to be detached, without a statement: no name of it is known to mean the same there.
+
+    ``used``: the name by which it goes on, where that is none of these.
+    """
+    what = f"what is kept of {_listed(names)}" if used else _listed(names)
+    user = _consumer(entry)
+    again = f" and before it is used again{lines.at(user)}" if user is not None else ""
+    again += f", as `{used}`" if again and used not in ("", "another") else ""
+    return f"Detach {what}, made{lines.at(entry.node.site)}, once in an iteration, after {_call(second, lines)}{again}"
 
 
 def _of_filled(found: Filled, state: State, made: Site, second: PassFact, lines: Lines, *, once: bool) -> str:
@@ -214,7 +223,7 @@ def _in_one_function(case: Case, entries: list[Entry], lines: Lines, second: Pas
     if by is not None or function_of(call) == function_of(made):
         carried = [reaches(each, made, by or call) for each in carried]
     if not all(carried):
-        return _told(names, entries[0], lines, second)
+        return _told(names, entries[0], lines, second, used_as(entries[0]) or "another")
     names = list(dict.fromkeys(map(whole, carried) if state.cache else carried))
     last = stored_behind(names, by or call)
     if last is not None:
@@ -257,8 +266,11 @@ def _of_object(
 
     ``told``: it is known if not ``once``. ``objects``: how many of them keep one, where each of them runs once in an iteration.
     """
-    names = list(dict.fromkeys(whole(name) for name in names))
-    inner = all(has_self(name, state.site, second.site) for name in names)
+    if any(whole(name) != name for name in names):  # one object runs it for each of its items
+        names, objects = list(dict.fromkeys(map(whole, names))), 1
+        once = False
+    alone = bool(object_of(second.site, function))
+    inner = all(has_self(name, state.site, second.site, alone=alone) for name in names)
     known = names[0].partition(".")[0] if inner else known_as(object_of(second.site, function), second.site)
     attributes = [name.partition(".")[2] for name in names]
     outside = [f"{known}.{each}" for each in attributes]
@@ -322,7 +334,7 @@ def _between(
     cuts = f". Not inside `{function}`: that would cut the graph within an iteration as well"
     if found is not None:
         return f"{_by_carriers(found, state, called, second, lines)}{'' if once else cuts}"
-    inside = cuts if returned or not once else "; what holds it there is not known here"
+    inside = cuts if not once else ""
     made = f", made{lines.at(entry.node.site)}," if entry is not None else ""
     return (
         f"Detach the state{called}{made} once in an iteration, where one hands it to the next, {_loop(second, lines)}: what holds "

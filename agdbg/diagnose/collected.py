@@ -19,6 +19,8 @@ from agdbg.diagnose.words import listed
 from agdbg.record.lookup import Site
 
 _ADDING = {"append", "appendleft", "insert", "extend", "add", "put", "setdefault"}
+#: Methods by which a list, a dict or the like gets what they are given; another one is of an object, which has no ``detach``.
+PUTTING = _ADDING | {"update", "push", "write", "store"}
 #: How many names are followed from one to the next.
 STEPS = 3
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from agdbg.diagnose.carriers import LOOP, calls_in, exposed, is_call_of, loops, statements_in, stored_by
-from agdbg.diagnose.collected import bank_of, sources
+from agdbg.diagnose.collected import PUTTING, bank_of, sources
 from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, module_of, place, site_of
 from agdbg.diagnose.syntax import name_of
 from agdbg.record.lookup import Site
@@ -141,7 +141,7 @@ def _holding(statement: ast.stmt, name: str | None) -> Iterator[str]:
     if name is None:
         yield from stored_by(statement)
         value = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in PUTTING:
             yield name_of(value.func.value)
     elif bank := bank_of(statement, name):
         yield from stored_by(statement) if isinstance(statement, ast.Assign) else [bank]

@@ -169,6 +169,61 @@ def step(x):
 for t in range(3):
     loss = step(ag.randn(1, 3)).pow(2).sum()
 """
+AGENTS = """hidden = {}
+def policy(agent, x):
+    h = hidden.get(agent)
+    if h is None:
+        h = ag.zeros(1, 3)
+    h = cell(x, h)
+    hidden[agent] = h
+    return h
+def train():
+    for t in range(3):
+        loss = 0
+        for a in ('x', 'y'):
+            loss = loss + policy(a, ag.randn(1, 3)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+train()
+"""
+AGENT = """class Agent:
+    def __init__(self):
+        self.h = ag.zeros(1, 3); self.kept = []
+    def act(self, x):
+        self.h = cell(x, self.h)
+        self.kept.append(self.h.pow(2).mean())
+    def learn(self):
+        loss = sum(self.kept)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        self.kept = []
+agent = Agent()
+for t in range(3):
+    for s in range(3):
+        agent.act(ag.randn(1, 3))
+    agent.learn()
+"""
+INSIDE = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.cell = nn.GRUCell(3, 3); self.states = {}
+    def forward(self, x, key):
+        if key not in self.states:
+            self.states[key] = ag.zeros(1, 3)
+        self.states[key] = self.cell(x, self.states[key])
+        return self.states[key]
+class Trainer:
+    def __init__(self):
+        self.model = Net(); self.opt = optim.SGD(self.model.parameters(), lr=.1)
+    def fit(self):
+        for t in range(3):
+            loss = self.model(ag.randn(1, 3), 'a').pow(2).sum() + self.model(ag.randn(1, 3), 'b').pow(2).sum()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+Trainer().fit()
+"""
 OWNER = """def train():
     h = ag.zeros(1, 3)
     def step(x):
@@ -185,6 +240,9 @@ train()
 
 #: The program, and what its fix detaches.
 PROGRAMS = {
+    "a dict of a state each": (CELL + AGENTS, "`hidden.update({key: each.detach() for key, each in hidden.items()})`"),
+    "an object whose method an inner loop calls": (CELL + AGENT, "`self.h = self.h.detach()`"),
+    "an attribute of an attribute": (INSIDE, "`self.model.states = {key: each.detach() for"),
     "a key that goes on": (CELL + KEYED + END, "`mem.update({key: each.detach() for key, each in mem.items()})`"),
     "a key that goes on, given": (
         CELL + KEYED.replace("(k):", "(at, k):").replace("mem[k]", "at[k]").replace("recall(", "recall(mem, ").replace("mem, at", "at") + END,
@@ -259,3 +317,38 @@ def test_where_no_name_is_known_the_fix_is_words(programs):
     fix = programs.fix(CELL + CLOSURE.format(begin="ag.zeros(1, 3)", loss=f"({ONE} + {ONE})") + END)
     assert "= h.detach()" not in fix and "`nonlocal h`" in fix, fix
     assert fix.startswith("Detach `h`, made at line 8, once in an iteration, after `loss.backward()` at line 15"), fix
+
+
+KEPT = """def baseline(r, kept={'b': None}):
+    kept['b'] = r if kept['b'] is None else .9 * kept['b'] + .1 * r
+    return kept['b']
+for t in range(4):
+    r = ag.tanh(lin(ag.ones(3))).mean()
+    loss = (r - baseline(r)).pow(2) + r
+"""
+CALLBACK = """class Ema:
+    def __init__(self):
+        self.avg = None
+    def on_batch(self, out):
+        m = out.mean(0)
+        self.avg = m if self.avg is None else .9 * self.avg + .1 * m
+callbacks = [Ema()]
+for t in range(3):
+    out = ag.tanh(lin(ag.ones(2, 3)))
+    for each in callbacks:
+        each.on_batch(out)
+    loss = (out - callbacks[0].avg).pow(2).mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (KEPT, "Detach what is kept of `r`, made at line 8, once in an iteration, after `loss.backward()` at line 11"),
+        (CALLBACK, "Detach the state (`self.avg` in `Ema.on_batch`) once in an iteration"),
+    ],
+    ids=["default argument", "callback"],
+)
+def test_what_a_function_keeps_is_not_detached_by_the_name_that_it_was_given(programs, text, words):
+    fix = programs.fix(LIN + text + END)
+    assert fix.startswith(words) and " = " not in fix, fix
