@@ -2,7 +2,7 @@
 
 import ast
 
-from agdbg.diagnose.between_calls import later_calls, uses_gradients
+from agdbg.diagnose.between_calls import later_calls, may_be_skipped, uses_gradients
 from agdbg.diagnose.enclosing import function_of, in_inner_loop, place
 from agdbg.diagnose.naming import entry_name
 from agdbg.diagnose.penalty import added
@@ -93,7 +93,9 @@ def may_add_up(scene: Scene, first: PassFact) -> bool:
     calls = [each for each in (first, scene.second) if each is not None]
     if any(each.call == "grad" or gives_more(each.site) for each in calls):
         return False
-    return scene.second is None or not uses_gradients(first.site, scene.second.site)
+    if scene.second is None:
+        return True
+    return not uses_gradients(first.site, scene.second.site) and not may_be_skipped(first.site, scene.second.site)
 
 
 def own_graph(scene: Scene, which: str, first: PassFact) -> str:

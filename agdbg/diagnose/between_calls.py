@@ -49,6 +49,15 @@ def uses_gradients(first: Site, second: Site) -> bool:
     )
 
 
+def may_be_skipped(first: Site, second: Site) -> bool:
+    """Whether a turn may run the first of two calls without the second one, as the source says."""
+    here, other = place(first), place(second)
+    deeper = [each for each in other.around if each not in here.around]
+    return any(isinstance(each, ast.If | ast.Try | ast.Match | ast.While) for each in deeper) or any(
+        isinstance(each, ast.Continue | ast.Break | ast.Return) for each in between(first, second)
+    )
+
+
 def zeroing(first: Site, second: Site) -> list[ast.Call]:
     """The calls of ``zero_grad`` between two calls."""
     return [each for each in between(first, second) if isinstance(each, ast.Call) and called(each) == "zero_grad"]

@@ -63,6 +63,12 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
         )
     if not may_add_up(scene, first) and not zeroing(first.site, second.site):
         return f"Compute {again}{_from_it(second.site)} after the step{at}.{late}"
+    behind, deleting = step_behind(second.site), zeroing(first.site, second.site)
+    if behind is not None and deleting and apart(second.site, owner_of(step), receiver(behind)):
+        return (  # each optimizer has its own parameters: in a sum the first loss would train those of the second one as well
+            f"Call both before any step: pass retain_graph=True to the first call, {scene.lines(first.site)}, and move the "
+            f"optimizer step{at} behind {scene.second_words}; or compute {again}{_from_it(second.site)} after the step.{late}"
+        )
     return (
         f"{capital(add_up(scene))}, before the optimizer step{at}{_with(scene, step)}, or compute {again}{_from_it(second.site)} "
         f"after the step.{late}"

@@ -44,7 +44,9 @@ def _entries(case: Case, meeting: Meeting, call: PassFact) -> list[Entry]:
     reached = walk.below(walk.mask(root for root, _ in call.roots))
     entered = walk.mask(each.node.id for each in meeting.entries)
     own = reached & ~walk.below(entered)
-    found = []
+    found: list[Entry] = []
+    if not (own & walk.leaves).any():
+        return found  # without it nothing would be left to train
     for edge in np.flatnonzero(own[edges.source] & entered[edges.target]).tolist():
         node, user = (case.facts.node(int(walk.ids[at[edge]])) for at in (edges.target, edges.source))
         if node is not None:

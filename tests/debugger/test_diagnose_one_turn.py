@@ -239,6 +239,37 @@ for i in range(2):
     gl = (D(rec) - 1).pow(2).mean()
     o2.zero_grad(); gl.backward(); o2.step()
 """
+BOTH = """body = nn.Sequential(nn.Linear(4, 4), nn.Tanh()); pi = nn.Linear(4, 2); v = nn.Linear(4, 1)
+oa = optim.Adam(list(body.parameters()) + list(pi.parameters())); oc = optim.Adam(v.parameters())
+for i in range(2):
+    f = body(ag.randn(5, 4)); r = ag.randn(5)
+    val = v(f).squeeze(-1); adv = r - val
+    al = -(ag.log_softmax(pi(f), -1)[:, 0] * adv).mean(); cl = adv.pow(2).mean()
+    oa.zero_grad()
+    al.backward()
+    oa.step()
+    oc.zero_grad()
+    cl.backward()
+    oc.step()
+"""
+SKIPPED = """enc = nn.Sequential(nn.Linear(4, 4), nn.Tanh()); head = nn.Linear(4, 1)
+opt = optim.SGD([*enc.parameters(), *head.parameters()], lr=.1)
+for i in range(4):
+    z = enc(ag.randn(3, 4))
+    loss = head(z).pow(2).mean()
+    opt.zero_grad(); loss.backward()
+    if i % 2:
+        z.pow(2).mean().backward()
+    opt.step()
+"""
+NOTHING_ELSE = """cell = nn.RNNCell(4, 4); head = nn.Linear(4, 1); opt = optim.SGD([*cell.parameters(), *head.parameters()], lr=.1)
+for i in range(2):
+    h = cell(ag.randn(2, 4), ag.randn(2, 4))
+    loss = head(h).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    act = h.pow(2).mean()
+    act.backward()
+"""
 KEPT = ("grad(inner, fast)", "grad(inner, fast, retain_graph=True)")
 #: The program, its optimizers, what the fix says, and what that does to the program.
 CASES = {
@@ -342,6 +373,19 @@ CASES = {
     "an encoder and a generator": (
         ENCODER, "o1, o2", "compute `rec`, with all that it is made of since line 7, again after the step.",
         [("    gl =", "    z = E(x); rec = G(z); gl =")],
+    ),
+    "both before any step": (
+        BOTH, "oa, oc",
+        "pass retain_graph=True to the first call, line 10, and move the optimizer step at line 11 behind `cl.backward()` at line 13; or",
+        [("al.backward()", "al.backward(retain_graph=True)"), ("    oa.step()\n", ""), ("    oc.step()", "    oa.step(); oc.step()")],
+    ),
+    "a second call of some turns": (
+        SKIPPED, "opt", "fix          Pass retain_graph=True to the first call, line 8.",
+        [("loss.backward()", "loss.backward(retain_graph=True)")],
+    ),
+    "nothing else to train": (
+        NOTHING_ELSE, "opt", "parameters that `h` was computed with: compute `h` again after the step.\n",
+        [("    act = h", "    act = cell(ag.randn(2, 4), ag.randn(2, 4))")],
     ),
     "both train it": (
         SHARED, "o1, o2", "The optimizer step at line 9 changed parameters that `z` was computed with: compute `z` again after the step.",
