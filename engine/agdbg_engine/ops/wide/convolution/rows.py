@@ -51,7 +51,8 @@ def _correlate(x: Any, w: Any, places: Ints, stride: Ints, padding: Ints, dilati
 def _to_inputs(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Results spread over inputs (N, C, *size)."""
     reach = tuple(d * (n - 1) for d, n in zip(dilation, w.shape[2:], strict=True))
-    if w.shape[0] <= w.shape[1] * groups and _dense(g.shape[2:], size, stride, padding, reach):
+    few = w.shape[0] <= w.shape[1] * groups
+    if few and _dense(g.shape[2:], size, stride, padding, reach) and _keeps_zeros(w):
         beyond = tuple(r - p for r, p in zip(reach, padding, strict=True))
         return _correlate(g, _turned(w, groups), size, stride, beyond, dilation, groups)
     factors, results = _rows(_wide(w), groups).swapaxes(1, 2), _by_group(_wide(g), groups)
@@ -68,6 +69,11 @@ def _dense(places: Ints, size: Ints, stride: Ints, padding: Ints, reach: Ints) -
         s == 1 and p <= r and m == n + 2 * p - r
         for m, n, s, p, r in zip(places, size, stride, padding, reach, strict=True)
     )
+
+
+def _keeps_zeros(w: Any) -> bool:
+    """Whether padding stays zero where it is multiplied with ``w``: not with infinities or NaN; a device is not asked."""
+    return not isinstance(w, np.ndarray) or bool(np.isfinite(w).all())
 
 
 def _turned(w: Any, groups: int) -> Any:
