@@ -43,6 +43,7 @@ def idle_at_once(monkeypatch):
     """A pilot knows when the app is idle from its event loop; Textual guesses it from the process, in 20 ms or many of them."""
     monkeypatch.setattr("textual.pilot.wait_for_idle", idle.until_idle)
     monkeypatch.setattr("textual.app.wait_for_idle", idle.until_idle)
+    monkeypatch.setattr("textual.pilot.Pilot._wait_for_screen", idle.until_handled)
 
 
 @pytest.fixture(autouse=True)
