@@ -31,7 +31,8 @@ def records_file(directory: Path) -> Path:
     if not directory.exists():
         raise TraceError(f"{directory} does not exist")
     if not directory.is_dir():
-        raise TraceError(f"{directory} is a file: a trace is a directory with {RECORDS_FILE} in it")
+        program = f"; `agdbg lint {directory}` runs a program and explains it" if directory.suffix == ".py" else ""
+        raise TraceError(f"{directory} is a file: a trace is a directory with {RECORDS_FILE} in it{program}")
     file = directory / RECORDS_FILE
     if not file.is_file():
         newest = newest_in(directory)

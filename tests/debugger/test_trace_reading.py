@@ -212,6 +212,12 @@ def test_a_plain_file(small):
         Trace.open(small / "records.bin")
 
 
+def test_a_program_in_place_of_its_trace(tmp_path):
+    (tmp_path / "train.py").touch()
+    with pytest.raises(TraceError, match=r"`agdbg lint .*train\.py` runs a program and explains it"):
+        Trace.open(tmp_path / "train.py")
+
+
 def test_records_that_are_a_directory(small):
     (small / "records.bin").unlink()
     (small / "records.bin").mkdir()
