@@ -48,6 +48,13 @@ def padding_alone(T):
     return pool(x, 2, 1, 1, 2)[0, 0].tolist()
 
 
+def points_of_nan(T):
+    x = T.arange(8.0).reshape(1, 1, 2, 2, 2).requires_grad_()  # a volume alone: of an image PyTorch may crash
+    y = T.nn.functional.grid_sample(x, T.tensor([[[[[math.nan, -1.0, -1.0]]]]]), "bilinear", "border", True)
+    y.sum().backward()
+    return y.item(), x.grad.flatten().tolist()
+
+
 def complex_logaddexp(T):
     x, y = (T.tensor(v, dtype=T.complex128, requires_grad=True) for v in (math.inf, -math.inf))
     gradients = T.autograd.grad(T.logaddexp(x, y), [x, y], T.tensor(1 + 0j, dtype=T.complex128))
@@ -356,6 +363,7 @@ NUMBERS = {
     "ldexp-of-infinity": (ldexp_of_infinity, "(nan+nanj)", "(nan+infj)"),
     "ldexp-gradient": (ldexp_gradient, [0.0, 4.0], [0.125, 4.0]),
     "largest-distance": (largest_distance, "[1.0, nan]", "[nan, nan]"),
+    "points-of-nan": (points_of_nan, (1.0, [0.0] * 8), (1.0, [0.0, 1.0] + [0.0] * 6)),
     "padding-alone": (padding_alone, [[-math.inf, -math.inf]], RuntimeError),
     "complex-logaddexp": (complex_logaddexp, ["(1+0j)", "(nan+nanj)"], ["(1+0j)", "0j"]),
     "early-overflow": (early_overflow, [math.inf] * 2, [1.117] * 2),

@@ -244,3 +244,100 @@ def test_extremes_that_are_nan_are_those_of_nobody(reduce: str, include: bool) -
 
     for ours, theirs in zip(found(ag), found(torch), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+# ----- counts and places of what has no order -----
+
+RANGES = [[1.0, INF], [1.0, NAN], [NAN, 1.0, 2.0], [-INF, 1.0], [-INF, INF], [INF], [NAN]]
+
+
+def refusal(m: Any, call: Any) -> Any:
+    with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+        call(m)
+    return type(caught.value), str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize("x", RANGES, ids=str)
+def test_a_histogram_of_what_is_not_finite_wants_a_range(x: list[float]) -> None:
+    calls = (
+        lambda m: m.histogram(m.tensor(x), 3),
+        lambda m: m.histogramdd(m.tensor([[1.0, v] for v in x]), [2, 3]),
+        lambda m: m.histogramdd(m.tensor([[v, 1.0] for v in x]), 2),
+    )
+    for call in calls:
+        assert refusal(ag, call) == refusal(torch, call)
+    for found in (
+        lambda m: m.histogram(m.tensor(x), 4, range=(0.0, 2.0)).hist,
+        lambda m: m.histogram(m.tensor(x), m.tensor([0.0, 1.0, 2.0])).hist,
+        lambda m: m.histogramdd(m.tensor([[1.0, v] for v in x]), [1, 2], range=(0.0, 2.0, 0.0, 2.0)).hist,
+    ):
+        np.testing.assert_array_equal(*both(found))
+
+
+@pytest.mark.parametrize("ends", [(0.0, INF), (NAN, 1.0), (1.0, NAN), (-INF, INF), (INF, 1.0), (2.0, 1.0)], ids=str)
+def test_a_range_that_is_not_finite(ends: tuple[float, float]) -> None:
+    calls = (
+        lambda m: m.histogram(m.tensor([1.0, 2.0]), 3, range=ends),
+        lambda m: m.histogramdd(m.tensor([[1.0, 2.0]]), 3, range=(0.0, 1.0, *ends)),
+    )
+    for call in calls:
+        assert refusal(ag, call) == refusal(torch, call)
+
+
+def test_a_range_of_one_number_is_moved_apart() -> None:
+    for part in (0, 1):
+        np.testing.assert_allclose(*both(lambda m, i=part: m.histogram(m.tensor([1.0, 2.0]), 4, range=(1.0, 1.0))[i]))
+    np.testing.assert_array_equal(*both(lambda m: m.histogramdd(m.tensor([[1.0, 1.0]]), 2, range=(1.0,) * 4).hist))
+
+
+@pytest.mark.parametrize("number", [1 + 2j, complex(1, 0)], ids=str)
+@pytest.mark.parametrize("sequence", [[1.0, 2.0], [1, 2], [True], [], [1j]], ids=str)
+def test_complex_numbers_have_no_place_in_an_order(sequence: list[Any], number: complex) -> None:
+    calls = (
+        lambda m: m.searchsorted(m.tensor(sequence), number),
+        lambda m: m.searchsorted(m.tensor(sequence), m.tensor([number])),
+        lambda m: m.bucketize(number, m.tensor(sequence)),
+        lambda m: m.bucketize(m.tensor(number), m.tensor(sequence)),
+        lambda m: m.searchsorted(m.tensor(sequence, dtype=m.complex128 if 1j in sequence else m.float64), number),
+    )
+    for call in calls:
+        assert refusal(ag, call) == refusal(torch, call)
+
+
+@pytest.mark.parametrize("number", [True, False, 1 + 2j], ids=str)
+def test_bools_and_complex_numbers_are_not_looked_for(number: Any) -> None:
+    for call in (lambda m: m.isin(m.tensor([1, 2]), number), lambda m: m.isin(number, m.tensor([1.0, 2.0]))):
+        assert refusal(ag, call) == refusal(torch, call)
+
+
+# ----- where images are read at points that are no numbers -----
+
+READ = [(2, "nearest"), (2, "bicubic"), (3, "nearest"), (3, "bilinear")]
+"""Not images by ``bilinear``: there PyTorch reads beyond its memory."""
+
+
+@pytest.mark.parametrize("corners", [True, False])
+@pytest.mark.parametrize("padding", ["border", "reflection"])
+@pytest.mark.parametrize(("k", "mode"), READ)
+def test_points_that_are_no_numbers(k: int, mode: str, padding: str, corners: bool) -> None:
+    points = [[0.3] * k] + [[c if a == i else 0.3 for a in range(k)] for i in range(k) for c in (NAN, INF, -INF)]
+    shape = (1,) * (k - 1) + (len(points), k)
+
+    def found(m: Any) -> list[Any]:
+        x = m.arange(1, 4**k + 1, dtype=m.float64).reshape(1, 1, *(4,) * k).requires_grad_()
+        at = m.tensor(points, dtype=m.float64).reshape(1, *shape)
+        y = m.nn.functional.grid_sample(x, at, mode, padding, corners)
+        (g,) = m.autograd.grad(y.flatten() @ m.arange(1, len(points) + 1, dtype=m.float64), x)
+        return [np.array(v.detach().tolist()) for v in (y, g)]
+
+    (ours, grad), (theirs, their_grad) = found(ag), found(torch)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    if k == 2:  # docs/differences.md#points-of-nan
+        np.testing.assert_allclose(grad, their_grad, rtol=1e-12)
+    assert mode == "bicubic" or not np.isnan(ours).any()
+
+
+def test_an_image_between_its_elements_at_nan_is_nan() -> None:
+    x, at = ag.ones(1, 1, 4, 4), ag.tensor([NAN, 0.0]).reshape(1, 1, 1, 2)
+    for padding in ("zeros", "border", "reflection"):
+        assert math.isnan(ag.nn.functional.grid_sample(x, at, "bilinear", padding, True).item())

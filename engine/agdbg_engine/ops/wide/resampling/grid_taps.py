@@ -31,13 +31,17 @@ class Tap(NamedTuple):
 def taps(at: Any, n: int, skips: bool, mode: int, padding: int, align_corners: bool) -> list[Tap]:
     """The elements read at coordinates ``at`` along an axis of size ``n``.
 
-    With ``skips`` a coordinate that is no number reads nothing, else it gives the NaN that its weight is.
+    A coordinate that is no number gives the NaN that its weight is; where there is none (``NEAREST``) or with ``skips`` (of
+    volumes) it reads nothing, or, where ``padding`` brings all inside, the end that PyTorch's comparisons on the CPU leave it
+    at: the first of an image, the last of a volume.
     """
     half = at.dtype.type((n - 1) / 2 if align_corners else n / 2)
     place = (at + 1) * half if align_corners else ((at + 1) * at.dtype.type(n) - 1) / 2
     if mode == BICUBIC:
         return _cubic(place, half, n, padding, align_corners)
     place, slope = _inside(place, n, padding, align_corners)
+    if padding != ZEROS and (skips or mode == NEAREST):
+        place = _ordered(place, n - 1 if skips else 0)
     if skips:
         place = _finite(place)
     if mode == NEAREST:
@@ -46,6 +50,11 @@ def taps(at: Any, n: int, skips: bool, mode: int, padding: int, align_corners: b
     part = place - first
     slope = slope * half
     return [_tap(first, n, (1 - part, -slope, None)), _tap(first + 1, n, (part, slope, None))]
+
+
+def _ordered(place: Any, end: int) -> Any:
+    """``place`` with ``end`` where it is no number."""
+    return np.where(np.isnan(place), place.dtype.type(end), place)
 
 
 def _finite(place: Any) -> Any:
@@ -97,6 +106,8 @@ def _cubic(place: Any, half: Any, n: int, padding: int, align_corners: bool) -> 
     values, slopes, bends = cubic_weights(part), _slopes(part), _bends(part)
     for k in range(4):
         where = _inside(first + (k - 1), n, padding, align_corners)[0]
+        if padding != ZEROS:
+            where = _ordered(where, 0)
         found.append(_tap(np.trunc(where), n, (values[k], slopes[k] * half, bends[k] * half * half)))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +33,19 @@ def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
 
 
 @at_home
-def _range(x: Any) -> tuple[Any, Any]:
-    """The smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing."""
-    if not x.size:
-        return 0.0, 1.0
-    low, high = ends(x)
+def _range(x: Any, given: Any, d: int) -> tuple[Any, Any]:
+    """What is ``given``, or the smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing.
+
+    Of dimension ``d``, which the error names if an end is infinite or NaN.
+    """
+    low, high = given or (ends(x) if x.size else (0.0, 1.0))
+    _check_finite(low, high, d)
     return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _check_finite(low: float, high: float, d: int) -> None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histogramdd: dimension {d}'s range [{low:g}, {high:g}] is not finite")
 
 
 @at_home
@@ -128,7 +136,7 @@ def _found(points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
 
 def _histogram(x: Any, weight: Any, bins: int, range: Any, density: bool) -> tuple[Any, Any]:
     x = x.reshape(-1)
-    edges = _edges(x, bins, *(range or _range(x)))
+    edges = _edges(x, bins, *_range(x, range, 0))
     return _found(x[:, None], [edges], weight, density), edges
 
 
@@ -215,6 +223,9 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}"
         )
     for d, (low, high) in enumerate(zip(range[::2], range[1::2], strict=True)):
+        if isinstance(bins[d], Tensor):  # then nobody asks for the range
+            continue
+        _check_finite(low, high, d)
         if low > high:
             raise RuntimeError(
                 f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}"
@@ -230,7 +241,7 @@ class HistogramDD(NamedTuple):
 
 
 def _limits(points: Any, range: Any, d: int) -> Any:
-    return _range(points[:, d]) if range is None else range[2 * d : 2 * d + 2]
+    return _range(points[:, d], None if range is None else range[2 * d : 2 * d + 2], d)
 
 
 def _edges_along(x: Any, weight: Any, bins: list[int], range: Any, d: int) -> Any:

@@ -41,14 +41,13 @@ def _as_array(x: Any, like: Any) -> Any:
     """A tensor's buffer, or a number as a 0-d array that counts as one of that kind."""
     if isinstance(x, Tensor):
         return x._a
-    kind = (
-        get_default_dtype()
-        if isinstance(x, float)
-        else np.asarray(x).dtype
-        if isinstance(x, bool)
-        else np.dtype(np.int64)
-    )
-    return array_module(like).full((), x, like.dtype if like.dtype.kind == "f" else kind)
+    if isinstance(x, complex):
+        kind = np.result_type(get_default_dtype(), np.complex64)
+    elif isinstance(x, float):
+        kind = get_default_dtype()
+    else:
+        kind = np.dtype(bool if isinstance(x, bool) else np.int64)
+    return array_module(like).full((), x, like.dtype if like.dtype.kind == "f" and kind.kind != "c" else kind)
 
 
 @public("torch", out=True)
@@ -141,9 +140,10 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     if not tensors:
         kinds = f"{type(elements).__name__}, {type(test_elements).__name__}"
         raise TypeError(f"isin() received an invalid combination of arguments - got ({kinds}), but expected one of:")
-    for t in tensors:
-        if t.dtype.kind in "bc":
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(t.dtype)}")
+    for x in (elements, test_elements):
+        dtype = x.dtype if isinstance(x, Tensor) else np.asarray(x).dtype
+        if dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(dtype)}")
     no_gradient(tuple(tensors))
     xp = array_module(tensors[0]._a)
     a, b = (x._a if isinstance(x, Tensor) else xp.asarray(x) for x in (elements, test_elements))
