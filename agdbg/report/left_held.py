@@ -122,6 +122,7 @@ class _Passes:
         order = np.argsort(self._ran_in, kind="stable")
         bounds = np.searchsorted(self._ran_in[order], np.arange(len(self.ids) + 1))
         seen = np.full(len(ends), -1, np.int32)
+        # They are buffers, which NumPy declares for Python 3.12 on.
         marks, to, first = memoryview(seen), memoryview(targets), memoryview(ends)  # type: ignore[arg-type]
         found = []
         for number in np.unique(passes).tolist():

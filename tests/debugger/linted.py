@@ -6,6 +6,7 @@ conftest.py makes a fixture of it. Line 1 of every script is HEAD, so that the f
 import warnings
 from dataclasses import dataclass
 
+import agdbg_engine as ag
 from agdbg.diagnose import diagnose, lint, remarks
 from agdbg.engines import native
 from agdbg.record import Facts, Recorder, Trace
@@ -57,6 +58,7 @@ def run(directory, source, also=ALL):
     recorder = Recorder(directory / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
     native.attach(recorder, also=also)
     error = None
+    ag.manual_seed(0)  # whatever was drawn in this process before
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the engine warns of is not the matter here
