@@ -56,7 +56,8 @@ from pathlib import Path
 places = {name: Path(find_spec(name).origin).parent for name in ("agdbg", "agdbg_engine")}
 print("tested:", ", ".join(f"{name} from {place}" for name, place in places.items()))
 installed = ":" not in sys.argv[1]
-sys.exit(installed and any(Path(sys.argv[1]).resolve() not in place.resolve().parents for place in places.values()))
+if installed and any(Path(sys.argv[1]).resolve() not in place.resolve().parents for place in places.values()):
+    sys.exit(f"FAILED: that is not the wheel installed in {sys.argv[1]}; take a Python on whose path (PYTHONPATH, .pth) no other agdbg comes first")
 PY
 }
 
