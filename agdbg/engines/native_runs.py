@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 _FEW, _MORE, _MANY = 16, 4, 512
 """How many nodes run between two tellings: at first, how many times as many the next time, and at most."""
-_SPAN_NS = 1_000_000
-"""When they took longer than this, only a few run until the next: what has run for long is soon in the trace."""
+_SPAN_NS = 4_000_000
+"""No more run than take about this long if they run as the last ones did: what has run is soon in the trace, whose batches are
+written less often. One telling amid a program that fills the caches costs some 50 us."""
 _PATIENCE_S = 1.0
+_WORD: np.dtype[np.uint64] = np.dtype("<u8")
 _HEAD, _TAG, _PASS, _ORDER, _START, _TOOK = range(6)
 """The words of a RAN record; the seventh, its outcome, is 0 for a run that went well."""
 
@@ -38,6 +40,8 @@ class RunLog(engine_events.RunLog):
         super().__init__()
         self._sink, self._pass, self._nodes, self._first = sink, bp.tag, nodes, bp.position
         self._thread = sink.ordinal.number
+        self._rows = np.empty((0, WORDS), _WORD)
+        """Where records are put together, again and again: what is the same in all is there from the start."""
         self._telling = threading.Lock()
         sink.logs.append(self)
 
@@ -74,7 +78,7 @@ class RunLog(engine_events.RunLog):
             engine_events.drop(self._sink)
         del self.times[:n]
         self.told += n
-        return min(_MORE * n, _MANY) if times[n] - times[0] < _SPAN_NS else _FEW
+        return _how_many(n, times[n] - times[0])
 
     def _write(self, nodes: Sequence[Node], times: array[int]) -> None:
         sink, first = self._sink, self._first + self.told
@@ -93,12 +97,24 @@ class RunLog(engine_events.RunLog):
     def _block(self, first: int, tags: list[int], times: array[int]) -> bytes:
         """The records as :data:`~agdbg.record.format.RAN_RECORD` packs them: for more than a few NumPy is quicker."""
         n = len(tags)
-        clock = np.frombuffer(times, np.uint64, n + 1)
-        records = np.zeros((n, WORDS), np.uint64)
-        records[:, _HEAD] = head(Kind.RAN, self._thread)
-        records[:, _TAG] = np.frombuffer(array("Q", tags), np.uint64)
-        records[:, _PASS] = self._pass
-        records[:, _ORDER] = np.arange(first, first + n)
-        records[:, _START] = clock[:-1] - np.uint64(self._sink.recorder.start_ns)
-        records[:, _TOOK] = np.diff(clock)
-        return records.astype("<u8", copy=False).tobytes()
+        if n > len(self._rows):
+            self._rows = self._blank(max(n, min(_MANY, len(self._nodes))))
+        rows, clock = self._rows[:n], np.frombuffer(times, np.uint64, n + 1)
+        began = clock[:-1]
+        rows[:, _TAG] = np.frombuffer(array("Q", tags), np.uint64)
+        rows[:, _ORDER] = np.arange(first, first + n, dtype=np.uint64)
+        np.subtract(began, self._sink.recorder.start_ns, out=rows[:, _START])
+        np.subtract(clock[1:], began, out=rows[:, _TOOK])
+        return rows.tobytes()
+
+    def _blank(self, n: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+        """``n`` records that say no more than the thread and the pass."""
+        rows = np.zeros((n, WORDS), _WORD)
+        rows[:, _HEAD] = head(Kind.RAN, self._thread)
+        rows[:, _PASS] = self._pass
+        return rows
+
+
+def _how_many(ran: int, took_ns: int) -> int:
+    """How many nodes may run until the next telling, when the last ``ran`` took so long: never many more than that."""
+    return max(_FEW, min(_MORE * ran, _MANY, ran * _SPAN_NS // max(took_ns, 1)))

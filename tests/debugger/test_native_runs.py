@@ -1,15 +1,17 @@
 """Runs of nodes are noted while a pass runs and written many at once: nothing is lost, and the order stays."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import agdbg_engine as ag
-from agdbg.engines import native
+from agdbg.engines import native, native_runs
 from agdbg.events import Kind
 from agdbg.record import Recorder, Trace
 from agdbg.record.writer import BATCH_RECORDS
+from agdbg_engine import events as engine_events
 
 LENGTHS = (1, 15, 16, 17, 80, 337, 1500)
 
@@ -107,3 +109,48 @@ def test_the_run_that_fails_comes_after_those_that_went_well(record, at):
     assert kinds[: kinds.index(Kind.ERROR)].count(Kind.RAN) == at
     finished = rows[kinds.index(Kind.PASS_FINISHED)]
     assert finished[2] == 1 and finished[3] == at
+
+
+@pytest.mark.parametrize(
+    ("ran", "took_ns", "following"),
+    [
+        (16, 1_000, 64),  # quick ones: soon more at once
+        (512, 100_000, 512),
+        (400, 4_000_000, 400),  # as many as take the span: no falling back to a few, and no growing
+        (200, 8_000_000, 100),
+        (512, 10**12, 16),  # slow ones: those that have run are told soon
+        (1, 10**12, 16),
+        (3, 0, 16),
+    ],
+)
+def test_as_many_run_until_the_next_telling_as_take_a_few_milliseconds(ran, took_ns, following):
+    assert native_runs._how_many(ran, took_ns) == following
+
+
+def test_runs_are_written_as_they_were_noted_however_many_at_once(tmp_path):
+    """Records are put together in one place, telling after telling: more than are told as a rule, fewer, and one by one."""
+    recorder = Recorder(tmp_path / "trace", program={}, engine={}, sees=native.SEES)
+    engine_events.install(sink := native.NativeSink(recorder))
+    try:
+        nodes = [chain(1)[1].grad_fn for _ in range(2000)]
+        log = sink.log_of(SimpleNamespace(tag=7, position=5), nodes)
+        log.times = times = [recorder.start_ns + 100]
+        whole, told = [times[0]], 0
+        for many in (17, 700, 20, 3, 600, 513, 147):
+            for i in range(many):
+                times.append(times[-1] + 50 + i)
+            whole += times[1:]
+            log.tell()
+            told += many
+            assert len(times) == 1 and log.told == told
+        log.close()
+    finally:
+        engine_events.remove()
+        recorder.close()
+    records = np.array(Trace.open(recorder.path).records)
+    runs = records[records[:, 0] == np.uint64(Kind.RAN | 1 << 32), 1:]
+    expected = [
+        [node.tag, 7, order, began - recorder.start_ns, ended - began, 0, 0]
+        for order, (node, began, ended) in enumerate(zip(nodes, whole, whole[1:], strict=False), 5)
+    ]
+    assert runs.tolist() == expected
