@@ -1,5 +1,6 @@
 """The breakpoints of a console: what is asked for, what the hub has made of it, and sending it all again when one changes."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from agdbg.console.console import Console
 
 Body = dict[str, Any]
+#: What the hub gives no number has one above this.
+_OWN = 1000
 #: Filters of errors that are on from the start.
 DEFAULT_FILTERS = ("backward-twice", "inplace-modified")
 
@@ -143,6 +146,34 @@ class Table:
         for kind, file in dict.fromkeys((each.kind, each.file) for each in self.stops):
             self.send(kind, file)
 
+    @property
+    def off(self) -> dict[int, Body]:
+        """Those that are switched off, by their numbers, as the protocol would have them; no errors to stop at."""
+        return {each.number: _as_body(each) for each in self.stops if not each.is_on and each.kind != "filter"}
+
+    def switch(self, filters: Collection[str], off: Mapping[int, Body], on: Collection[int]) -> None:
+        """Another way to set breakpoints has switched some on or off: they keep their numbers.
+
+        Args:
+            filters: all filters of errors that are on.
+            off: breakpoints that are switched off, by their numbers.
+            on: the numbers of those that are on.
+        """
+        self.stops = [
+            each
+            for each in self.stops
+            if each.is_on or each.kind == "filter" or each.number in off or each.number in on
+        ]
+        for each in self.stops:
+            each.is_on = each.what in filters if each.kind == "filter" else each.number not in off
+        there = {each.number for each in self.stops}
+        self.stops += [found for number in off if number not in there and (found := _read(off[number])) is not None]
+        for each in self.stops:
+            each.is_on = each.is_on and each.number not in off
+        errors = {each.what for each in self.stops if each.kind == "filter"}
+        for name in sorted(set(filters) - errors):
+            self.stops.append(Stop("filter", name, f"errors: {name}", number=self._own_number()))
+
     def sync(self) -> None:
         """Take in what other clients have set, and which of ours are gone because they were temporary."""
         news, self._console.state.breakpoints = self._console.state.breakpoints, []
@@ -200,7 +231,7 @@ class Table:
 
     def _own_number(self) -> int:
         """A number for what the hub gives none."""
-        return 1001 + sum(1 for each in self.stops if each.number > 1000)
+        return max((each.number for each in self.stops if each.number > _OWN), default=_OWN) + 1
 
 
 def _learn(stop: Stop, body: Body) -> None:
@@ -221,6 +252,17 @@ def _as_wanted(stop: Stop) -> Body:
 
 
 _OPTIONS = ("condition", "hitCondition", "ignore", "logMessage", "temporary", "when")
+
+
+def _as_body(stop: Stop) -> Body:
+    """One that is switched off as the protocol would have it."""
+    where: dict[str, Body] = {
+        "line": {"source": {"path": stop.file}, "line": stop.line},
+        "name": {"name": stop.what},
+        "event": {"kind": stop.what},
+        "watch": {"dataId": stop.what, "label": stop.label.removeprefix("writes to ")},
+    }
+    return {"id": stop.number, "verified": True, **where[stop.kind], **stop.options}
 
 
 def _read(body: Body) -> Stop | None:

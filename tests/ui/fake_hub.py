@@ -514,7 +514,8 @@ class FakeHub:
         self.names = [each["name"] for each in breakpoints]
         return {"breakpoints": [self.on_name(each["name"]) for each in breakpoints]}
 
-    def do_setExceptionBreakpoints(self, filters):
+    def do_setExceptionBreakpoints(self, filters, filterOptions=()):
+        filters = [*filters, *(each["filterId"] for each in filterOptions)]
         told = {"message": self.late} if self.late else {}
         self.filters, new = filters, set(filters) - set(self.filters)
         return {"breakpoints": [{"verified": True, **(told if each in new else {})} for each in filters]}

@@ -8,6 +8,7 @@ from textual.widgets import Input
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.keymap import KEYS, bindings, footer, footer_width
+from agdbg_ui.panes import ZOOMED
 from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.help import HelpScreen, help_text
 from agdbg_ui.screens.page import Page
@@ -502,3 +503,26 @@ def test_a_note_does_not_hide_the_line_that_is_typed_to_the_program(shown, size,
         assert "▌" in screen.lines()[-2]  # where they always are
 
     drive(shown, script, size=size)
+
+
+def test_a_note_about_room_takes_the_place_of_the_one_before(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("Z")
+        assert [note.message for note in screen.app._notifications] == [ZOOMED]
+        await screen.press("Z")
+        assert [note.message for note in screen.app._notifications] == ["all panes"]
+
+    drive(shown, script)
+
+
+def test_a_source_file_that_is_gone_is_not_opened_in_an_editor(shown, monkeypatch):
+    monkeypatch.setenv("EDITOR", "false")
+
+    async def script(screen):
+        await screen.stop(6)
+        await screen.until(lambda: screen.app.panes.source.path)
+        await screen.press("ctrl+e")
+        assert "is gone: there is nothing to edit" in " ".join(note.message for note in screen.app._notifications)
+
+    drive(shown, script)

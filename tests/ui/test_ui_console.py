@@ -303,7 +303,31 @@ def test_errors_to_stop_at_are_the_same_too(shown):
         await screen.app.session.filters.toggle("inplace-modified")
         await say(screen, "info breakpoints")
         assert "leaf-inplace" in prompt(screen).answered
-        assert "inplace-modified" not in prompt(screen).answered
+        assert "errors: inplace-modified  off" in prompt(screen).answered
+
+    drive(shown, script)
+
+
+def test_errors_that_are_switched_off_stay_with_their_numbers(shown):
+    async def script(screen):
+        filters = screen.app.session.filters
+        await screen.stop(6)
+        await say(screen, "catch any if x > 3")
+        await say(screen, "info breakpoints")
+        there = prompt(screen).answered.split("\n")
+        numbers = [line.split()[0] for line in there]
+        await say(screen, "disable")
+        assert not filters.on
+        await say(screen, "info breakpoints")
+        assert [line.removesuffix("  off") for line in prompt(screen).answered.split("\n")] == there
+        await say(screen, f"enable {numbers[1]}")
+        assert filters.on == {"inplace-modified"}
+        await filters.toggle("any")  # with the condition that it had
+        assert screen.hub.asked("setExceptionBreakpoints")[-1]["filterOptions"][0]["condition"] == "x > 3"
+        await say(screen, "enable")
+        assert filters.on == {"backward-twice", "inplace-modified", "any"}
+        await say(screen, "info breakpoints")
+        assert prompt(screen).answered.split("\n") == there
 
     drive(shown, script)
 

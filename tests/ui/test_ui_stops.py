@@ -199,3 +199,49 @@ def test_errors_that_the_console_deletes_are_seen_to_be_off(shown):
         assert not screen.app.session.filters.on
 
     drive(shown, script, size=(80, 30))
+
+
+def test_what_is_switched_off_stays_and_is_shown_as_off(shown):
+    def marks(screen):
+        return {item.text: item.mark for item in screen.app.panes.stops.items if item.sort == "breakpoint"}
+
+    async def say(screen, line):
+        await screen.press("colon", *["space" if each == " " else each for each in line], "enter")
+        await screen.until(lambda: not screen.app.commander.is_busy)
+        await screen.press("escape")
+
+    async def script(screen):
+        breakpoints = screen.app.session.breakpoints
+        await shown_pane(screen)
+        before = screen.app.lanes.selected["line"]
+        await breakpoints.toggle_line("/srv/train.py", before)
+        await say(screen, "disable 1 2 3")
+        await screen.until(lambda: set(marks(screen).values()) == {"\N{WHITE CIRCLE}"})
+        assert list(marks(screen)) == ["1  Mul*", "2  train.py:9", f"3  train.py:{before}"]
+        assert (screen.hub.names, screen.hub.lines["/srv/train.py"]) == ([], [])
+        assert breakpoints.all == ["Mul* (off)", "train.py:9 (off)", f"train.py:{before} (off)"]
+        await screen.press("0")
+        await screen.until(lambda: screen.app.lanes.selected.get("off"))
+        await screen.press("2")
+        await screen.until(lambda: any("\N{WHITE CIRCLE}" in line for line in screen.lines()))
+        await screen.press("0", "b")  # on again, and not a second one
+        await screen.until(lambda: screen.hub.lines["/srv/train.py"] == [before])
+        assert screen.hub.asked("setBreakpoints")[-1]["breakpoints"] == [{"line": before, "id": 3}]
+        await screen.press("7")
+        at(screen, "Mul*")
+        await screen.press("space")
+        await screen.until(lambda: marks(screen)["1  Mul*"] == "\N{BLACK CIRCLE}")
+        assert screen.hub.names == ["Mul*"]
+        await screen.press("space")
+        await screen.until(lambda: marks(screen)["1  Mul*"] == "\N{WHITE CIRCLE}")
+        await say(screen, "enable")
+        await screen.until(lambda: set(marks(screen).values()) == {"\N{BLACK CIRCLE}"})
+        await say(screen, "disable 2")
+        await screen.until(lambda: marks(screen)["2  train.py:9"] == "\N{WHITE CIRCLE}")
+        at(screen, "train.py:9")
+        await screen.press("d")
+        await screen.until(lambda: len(marks(screen)) == 2)
+        await say(screen, "info breakpoints")
+        assert "train.py:9" not in screen.app.query_one(Prompt).answered
+
+    drive(shown, script)

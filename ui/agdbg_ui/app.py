@@ -26,7 +26,7 @@ from agdbg_ui.newest import Newest, cancel_all
 from agdbg_ui.palette import KeyCommands
 from agdbg_ui.palettes import NAMES, ORDER, SIXTEEN, WORDS, adapt, after, filters, has_sixteen, is_colourless, register
 from agdbg_ui.pane_app import OWN_TERMINAL, PaneApp
-from agdbg_ui.panes import Panes, Workspace
+from agdbg_ui.panes import ZOOMED, Panes, Workspace
 from agdbg_ui.prompts import Prompts
 from agdbg_ui.result import TuiResult
 from agdbg_ui.screens.main import MainScreen, classes_for
@@ -483,7 +483,9 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
     def action_zoom(self) -> None:
         """Let one pane have all the room."""
         self.panes.zoom()
-        self.say("this pane has all the room; Z gives the others theirs back" if self.panes.is_zoomed else "all panes")
+        said = ZOOMED, "all panes"
+        self.unsay(said[self.panes.is_zoomed])
+        self.say(said[not self.panes.is_zoomed])
 
     def action_prompt(self, kind: str) -> None:
         """Ask for a line of text."""

@@ -30,6 +30,7 @@ class ConsoleRunner:
         self._console: Console | None = None
         self._thread = ThreadPoolExecutor(1, "console")
         self.is_busy = False
+        self._loop_call: Callable[[Callable[[], object]], object] = lambda job: None
 
     async def execute(self, line: str) -> tuple[str, bool]:
         """Do a command: what it says, and whether it wants the debugger to end.
@@ -67,7 +68,9 @@ class ConsoleRunner:
     def _begin(self) -> Bridge:
         """Join the session when the first command comes: what stands by then is told as if it had just stopped."""
         if self._bridge is None:
-            self._bridge = Bridge(self._session.ask_for_console, asyncio.get_running_loop())
+            loop = asyncio.get_running_loop()
+            self._loop_call = loop.call_soon_threadsafe
+            self._bridge = Bridge(self._session.ask_for_console, loop)
             self._bridge.on_late = self._told_late
             for body in self._session.stops_told():
                 self._bridge.tell("stopped", body)
@@ -87,18 +90,21 @@ class ConsoleRunner:
     def _do(self, line: str) -> tuple[str, bool, int]:
         """What it says, whether it wants the debugger to end, and the thread that it turns to, or 0."""
         from agdbg.console import Console
-        from agdbg.console.breakpoints import Stop
 
         assert self._bridge is not None
         if self._console is None:
             self._console = Console(self._bridge, next_event=self._bridge.next_event)  # type: ignore[arg-type]  # the part of a client that it uses
-        table = self._console.table
-        table.stops = [each for each in table.stops if each.kind != "filter" or each.options]
-        there = {each.what for each in table.stops if each.kind == "filter"}
-        on = sorted(self._session.filters.on - there)
-        table.stops += [Stop("filter", name, f"errors: {name}", number=2001 + at) for at, name in enumerate(on)]
+        filters, breakpoints, table = self._session.filters, self._session.breakpoints, self._console.table
+        table.switch(filters.on, breakpoints.off, {body["id"] for body in breakpoints.bodies})
         if (here := self._session.stopped_thread) is not None:
             self._console.follow(here)
-        reply = self._console.execute(line)
+        before = table.off
+        try:
+            reply = self._console.execute(line)
+        finally:
+            after = table.off
+            changed = {number: body for number, body in after.items() if before.get(number) != body}
+            if changed or before.keys() - after.keys():
+                self._loop_call(lambda: breakpoints.put_off(changed, before.keys() - after.keys()))
         ends, self._console.wants_to_quit = self._console.wants_to_quit, False
         return reply.text, ends, reply.value.get("thread", 0) if isinstance(reply.value, dict) else 0

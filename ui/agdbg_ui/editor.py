@@ -18,14 +18,14 @@ _WITH_FILE = {
 
 
 class NoEditor(Exception):
-    """There is none, or its name makes no sense; the message says what to do."""
+    """There is none, or its name makes no sense, or no file to edit; the message says what to do."""
 
 
 def command(file: str, line: int) -> list[str]:
     """How it is started.
 
     Raises:
-        NoEditor: none is named, or what names it is no command line.
+        NoEditor: none is named, or what names it is no command line; or the file is gone.
     """
     variable = "VISUAL" if os.environ.get("VISUAL") else "EDITOR"
     named = os.environ.get(variable) or ""
@@ -36,6 +36,8 @@ def command(file: str, line: int) -> list[str]:
     if not words:
         raise NoEditor("no editor is named: set EDITOR, such as EDITOR=vi")
     form = _WITH_FILE.get(Path(words[0]).name, "+{line} {file}")
+    if not os.path.exists(file):
+        raise NoEditor(f"{file} is gone: there is nothing to edit")
     return [*words, *(word.format(file=file, line=max(line, 1)) for word in form.split())]
 
 

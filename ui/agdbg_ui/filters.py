@@ -21,6 +21,7 @@ class Filters:
     Attributes:
         known: all that the hub has.
         on: the ids of those that are on.
+        options: by id what the console has said of when one stops; it holds when it is switched on again, too.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -28,6 +29,7 @@ class Filters:
         self._one_by_one = asyncio.Lock()
         self.known: tuple[Filter, ...] = ()
         self.on: frozenset[str] = frozenset()
+        self.options: dict[str, dict[str, Any]] = {}
 
     async def begin(self, abilities: dict[str, Any]) -> None:
         """Take the filters out of the answer to ``initialize``, and switch on those that are the default."""
@@ -43,13 +45,17 @@ class Filters:
         """Whether others were switched on by the console, with a request and its arguments."""
         if command != "setExceptionBreakpoints":
             return False
-        more = [option["filterId"] for option in arguments.get("filterOptions", ())]
+        more = {str(option["filterId"]): dict(option) for option in arguments.get("filterOptions", ())}
         self.on = frozenset([*arguments["filters"], *more])
+        self.options = {name: option for name, option in self.options.items() if name not in self.on} | more
         return True
 
     async def _set(self, on: frozenset[str]) -> dict[str, str]:
-        wanted = [each.id for each in self.known if each.id in on]
-        answer = await self._backend.request("setExceptionBreakpoints", filters=wanted)
+        there = [each.id for each in self.known if each.id in on]
+        plain, more = ([name for name in there if (name in self.options) == has] for has in (False, True))
+        options = {"filterOptions": [self.options[name] for name in more]} if more else {}
+        wanted = [*plain, *more]
+        answer = await self._backend.request("setExceptionBreakpoints", filters=plain, **options)
         self.on = on
         made: list[dict[str, Any]] = answer.get("breakpoints") or []
         return {name: str(body.get("message") or "") for name, body in zip(wanted, made, strict=False)}

@@ -360,6 +360,17 @@ class PaneApp(App[TuiResult]):
         if self._stopping is not None:
             self._try(self._stopping.remove(message.number))
 
+    @on(StopsPane.Switched)
+    def _on_stop_switched(self, message: StopsPane.Switched) -> None:
+        if self._stopping is not None:
+            self._try(self._stopping.switch(message.number))
+
+    def breakpoints_changed(self) -> None:
+        """Marks and lists of them may be others."""
+        if self._refreshing is not None:
+            self._refreshing.all()
+        self.panes.stops.outdate()
+
     @on(FindingsPane.Chosen)
     def _on_finding(self, message: FindingsPane.Chosen) -> None:
         if self._findings is not None:
@@ -451,12 +462,15 @@ class PaneApp(App[TuiResult]):
             self.say("no other place is known: no pass has run this node")
 
     async def toggle_line(self, file: str, line: int) -> None:
-        """Set a breakpoint on a line, or remove it."""
+        """Set a breakpoint on a line, or remove it; switch it on again where it is off."""
         if self.session is not None and self._refreshing is not None:
-            added = await self.session.breakpoints.toggle_line(file, line)
-            self.say(f"breakpoint at {os.path.basename(file)}:{line} {'set' if added else 'removed'}")
-            self._refreshing.all()
-            self.panes.stops.outdate()
+            breakpoints, place = self.session.breakpoints, f"{os.path.basename(file)}:{line}"
+            if await breakpoints.switch_on_line(file, line):
+                self.say(f"breakpoint at {place} on again")
+            else:
+                added = await breakpoints.toggle_line(file, line)
+                self.say(f"breakpoint at {place} {'set' if added else 'removed'}")
+            self.breakpoints_changed()
 
     async def go_to_node(self, node: int) -> None:
         """Select a node in the graph."""

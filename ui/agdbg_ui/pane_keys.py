@@ -29,7 +29,8 @@ IN_PANES: dict[str, tuple[tuple[str, str], ...]] = {
         ("l", "the norm of the gradient by layer; again the runs"),
     ),
     "stops": (
-        ("Enter, Space", "goes to the line or the name; turns to the thread; switches the error on or off"),
+        ("Enter", "goes to the line or the name; turns to the thread; switches the error on or off"),
+        ("Space", "switches the breakpoint, the watch or the error off, and on again"),
         ("d, Delete", "removes the breakpoint or the watch"),
         ("=", "gives the breakpoint a condition"),
     ),

@@ -23,6 +23,8 @@ from agdbg_ui.widgets.timeline import TimelinePane
 from agdbg_ui.widgets.transcript import Transcript
 from agdbg_ui.widgets.tree import TreeView
 
+#: Said of one pane that has the room of all.
+ZOOMED = "this pane has all the room; Z gives the others theirs back"
 #: From this size on every pane is seen.
 HUGE = (200, 50)
 #: The panes in the order of the grid where all are seen.
@@ -273,7 +275,7 @@ class Panes:
     def resize(self, axis: Axis, by: int) -> str:
         """Give the pane with the focus more room on an axis, or less, in percent; say why it stays as it is."""
         if self.is_zoomed:
-            return "this pane has all the room; Z gives the others theirs back"
+            return ZOOMED
         pane = "graph" if self.last == self._graph else self.last
         moved = self.workspace.dividers.resize(self.workspace.form, axis, pane, by)
         self.workspace.divide()

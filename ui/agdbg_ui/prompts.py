@@ -198,6 +198,10 @@ class Prompts:
         session = self._app.session
         if session is None:
             return
+        if await session.breakpoints.switch_on_name(name):
+            self._app.breakpoints_changed()
+            self._app.say(f"breakpoint on {name} on again")
+            return
         added = await session.breakpoints.toggle_name(name)
         self._app.panes.stops.outdate()
         what = "added" if added else "removed"

@@ -17,7 +17,7 @@ from agdbg_ui.spots import NOWHERE, Spot, call_of_pass, line_of_stop, own_line, 
 from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
-from agdbg_ui.widgets.source import BREAKPOINT
+from agdbg_ui.widgets.source import BREAKPOINT, OFF
 from agdbg_ui.work import was_cancelled
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class Refreshing:
         """A line of a file, or what is known of it."""
         path = spot.file
         text = await self._text_of(path) if path else None
-        marks = dict.fromkeys(self._session.breakpoints.lines(path), BREAKPOINT)
+        breakpoints = self._session.breakpoints
+        marks = dict.fromkeys(breakpoints.lines_off(path), OFF) | dict.fromkeys(breakpoints.lines(path), BREAKPOINT)
         if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
             marks[row["line"]] = BREAKPOINT
         self._source.show(spot, text, marks)
@@ -110,6 +111,10 @@ class Refreshing:
             except RequestFailed as error:
                 self.is_unread = was_cancelled(error)
                 raise
+            is_off = self._session.breakpoints.is_off_at
+            for row in body["rows"]:
+                names = [row["op"], row["module"], *(badge["text"] for badge in row["badges"])]
+                row["off"] = not row["breakpoint"] and is_off(row["file"], row["line"], names, row["node"])
             self._lanes.put(body, age)
 
     async def _fetch_node(self) -> None:

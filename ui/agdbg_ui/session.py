@@ -106,6 +106,7 @@ class Session:
         self.breakpoints.on_change = lambda reason, body: self.listener(
             "breakpoint", {"reason": reason, "breakpoint": body}
         )
+        self.breakpoints.on_switched = lambda: post(Moved())
         self._frames = Newest(self._fetch_frames, self.keep)
         self._steps = Steps(self._send_step, self.keep, self._dropped)
         self.terminal = Newest(self._look_at_terminal, self.keep)

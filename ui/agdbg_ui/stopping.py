@@ -62,7 +62,9 @@ class Stopping:
             }
             for at, each in enumerate(self._processes)
         ]
-        self._pane.show(items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told, there))
+        off = session.breakpoints.off
+        breakpoints = sorted([*session.breakpoints.bodies, *off.values()], key=lambda each: int(each["id"]))
+        self._pane.show(items_of(breakpoints, session.hits, filters.known, filters.on, told, there, off))
 
     def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
         """A thread with where it stands; without a program one stands for the recording."""
@@ -99,6 +101,13 @@ class Stopping:
     async def remove(self, number: int) -> None:
         """Remove a breakpoint."""
         await self._session.breakpoints.remove(number)
+        self.ask()
+
+    async def switch(self, number: int) -> None:
+        """Switch a breakpoint off, or on again."""
+        is_on = await self._session.breakpoints.switch(number)
+        self._app.say(f"breakpoint {number} is {'on again' if is_on else 'off; Space switches it on again'}")
+        self._app.breakpoints_changed()
         self.ask()
 
     async def _find(self, name: str) -> None:

@@ -71,6 +71,8 @@ BANNER: dict[str, Look] = {
 
 BREAKPOINT_MARK = "●"
 BREAKPOINT_STYLE = "bold $text-error"
+OFF_MARK = "○"
+OFF_STYLE = "$foreground 55%"
 NOTE_MARK = "◆"
 NOTE_STYLE = "$text-accent"
 ARROW = "▶"

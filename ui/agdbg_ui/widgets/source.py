@@ -20,12 +20,16 @@ from agdbg_ui.themes import (
     NOTE_MARK,
     NOTE_STYLE,
     NOTICE,
+    OFF_MARK,
+    OFF_STYLE,
     TITLE,
 )
 from agdbg_ui.widgets.rows import Rows
 
 #: The mark of a line with a breakpoint; any other mark is a note that is shown at the end of the line.
 BREAKPOINT = "breakpoint"
+#: That of a line with one that is switched off.
+OFF = "breakpoint off"
 _SHIFT = 8
 #: Lines for what is said of a line above it.
 _NOTE_LINES = 3
@@ -88,7 +92,7 @@ class SourcePane(Rows):
         Args:
             spot: the line, and the expression in it.
             text: the content of the file; None when it cannot be read.
-            marks: by line number, `BREAKPOINT`, a note, or several of them on lines of their own.
+            marks: by line number, `BREAKPOINT`, `OFF`, a note, or several of them on lines of their own.
         """
         moved = spot != self.spot
         if spot.file != self.path or text != self._text or text is None:
@@ -206,8 +210,11 @@ class SourcePane(Rows):
         return HERE if index + self._first == self.line else ""
 
     def _gutter(self, number: int) -> Pieces:
-        if BREAKPOINT in self._marks.get(number, "").split("\n"):
+        marks = self._marks.get(number, "").split("\n")
+        if BREAKPOINT in marks:
             mark = (f"{BREAKPOINT_MARK} ", BREAKPOINT_STYLE)
+        elif OFF in marks:
+            mark = (f"{OFF_MARK} ", OFF_STYLE)
         else:
             mark = (f"{NOTE_MARK} " if self._notes(number) else "  ", NOTE_STYLE)
         here = number == self.line
@@ -219,7 +226,7 @@ class SourcePane(Rows):
         return len(str(len(self._lines) + self._first - 1))
 
     def _notes(self, number: int) -> list[str]:
-        return [text for text in self._marks.get(number, "").split("\n") if text and text != BREAKPOINT]
+        return [text for text in self._marks.get(number, "").split("\n") if text not in ("", BREAKPOINT, OFF)]
 
     # ----- acting -----
 

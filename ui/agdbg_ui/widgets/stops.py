@@ -1,6 +1,6 @@
 """Where the program stops and stands: breakpoints, watches, kinds of events, threads, processes, errors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -9,7 +9,7 @@ from textual.message import Message
 from agdbg_ui.breakpoints import what_of
 from agdbg_ui.filters import Filter
 from agdbg_ui.text import Pieces, cells, shorten, shorten_name, shorten_start
-from agdbg_ui.themes import ALERT, ASIDE, BREAKPOINT_MARK, BREAKPOINT_STYLE, FAINT, LABEL, NOTICE
+from agdbg_ui.themes import ALERT, ASIDE, BREAKPOINT_MARK, BREAKPOINT_STYLE, FAINT, LABEL, NOTICE, OFF_MARK, OFF_STYLE
 from agdbg_ui.widgets.rows import Rows
 
 Body = Mapping[str, Any]
@@ -36,13 +36,13 @@ class StopsPane(Rows):
     | Key | Does |
     | --- | --- |
     | enter | goes to the line or the name; turns to the thread; switches the error on or off |
-    | space | switches the error on or off |
+    | space | switches the breakpoint, the watch or the error off, and on again |
     | d, delete | removes the breakpoint or the watch |
     | equals sign | gives the breakpoint a condition |
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "choose", "Choose", show=False),
+        Binding("space", "switch", "Off and on", show=False),
         Binding("d,delete", "remove", "Remove", show=False),
         Binding("equals_sign", "condition", "Condition", show=False),
     ]
@@ -59,6 +59,13 @@ class StopsPane(Rows):
 
     class Removed(Message):
         """A breakpoint is to be removed."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    class Switched(Message):
+        """A breakpoint is to be switched off, or on again."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -127,6 +134,13 @@ class StopsPane(Rows):
         else:
             self.app.notify("d removes a breakpoint or a watch: select one first", markup=False)
 
+    def action_switch(self) -> None:
+        """Switch a breakpoint or an error off or on; choose anything else."""
+        if (number := self._breakpoint()) is not None:
+            self.post_message(self.Switched(number))
+        else:
+            self.action_choose()
+
     def action_condition(self) -> None:
         """Give a breakpoint a condition."""
         if (number := self._breakpoint()) is not None:
@@ -151,6 +165,7 @@ def items_of(
     on: frozenset[str],
     threads: Sequence[Body],
     processes: Sequence[Body] = (),
+    off: Collection[int] = (),
 ) -> list[Item]:
     """The list.
 
@@ -161,9 +176,10 @@ def items_of(
         on: the ids of those that are on.
         threads: ``id``, ``name``, ``stopped``, and ``where`` in words for those that stand.
         processes: ``number``, ``mark``, ``name`` and ``told`` in words of those that the hub knows.
+        off: the numbers of those breakpoints that are switched off.
     """
-    watched = [_breakpoint(each, hits) for each in breakpoints if "dataId" in each]
-    others = [_breakpoint(each, hits) for each in breakpoints if "dataId" not in each]
+    watched = [_breakpoint(each, hits, each["id"] in off) for each in breakpoints if "dataId" in each]
+    others = [_breakpoint(each, hits, each["id"] in off) for each in breakpoints if "dataId" not in each]
     parts = {
         "Breakpoints": others,
         "Watches": watched,
@@ -180,7 +196,7 @@ def items_of(
     ]
 
 
-def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
+def _breakpoint(body: Body, hits: Mapping[int, int], is_off: bool) -> Item:
     file, line = str((body.get("source") or {}).get("path") or ""), int(body.get("line") or 0)
     what = shorten_start(what_of(body), _PLACE_CELLS) if file else what_of(body)
     words = {
@@ -193,6 +209,8 @@ def _breakpoint(body: Body, hits: Mapping[int, int]) -> Item:
     if body.get("message"):
         more.append(str(body["message"]))
     mark, style = (BREAKPOINT_MARK, BREAKPOINT_STYLE) if body.get("verified") else ("✗", ALERT)
+    if is_off:
+        mark, style, more = OFF_MARK, OFF_STYLE, ["off", *more]
     return Item(
         "breakpoint",
         f"{body['id']}  {what}",
