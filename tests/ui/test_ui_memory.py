@@ -166,19 +166,25 @@ def test_where_tmux_cannot_be_started_the_way_out_is_told(shown, monkeypatch, tm
     drive(shown, script)
 
 
-def test_the_editor_is_started_at_the_line(monkeypatch):
+def test_the_editor_is_started_at_the_line(monkeypatch, tmp_path):
+    file = str(tmp_path / "a b.py")
+    with open(file, "w"):
+        pass
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "vi -R")
-    assert editor.command("/a b.py", 3) == ["vi", "-R", "+3", "/a b.py"]
+    assert editor.command(file, 3) == ["vi", "-R", "+3", file]
     monkeypatch.setenv("VISUAL", "/usr/bin/code")
-    assert editor.command("/a b.py", 0) == ["/usr/bin/code", "--goto", "/a b.py:1"]
+    assert editor.command(file, 0) == ["/usr/bin/code", "--goto", f"{file}:1"]
     monkeypatch.setenv("VISUAL", "/no/such/editor")
-    assert "No such file" in editor.run("/a", 1)
+    assert "No such file" in editor.run(file, 1)
     monkeypatch.setenv("VISUAL", "false")
-    assert editor.run("/a", 1) == "false ended with status 1"
+    assert editor.run(file, 1) == "false ended with status 1"
     monkeypatch.setenv("VISUAL", "vi '")
     with pytest.raises(editor.NoEditor, match="VISUAL is"):
-        editor.run("/a", 1)
+        editor.run(file, 1)
+    monkeypatch.setenv("VISUAL", "false")
+    with pytest.raises(editor.NoEditor, match="is gone"):
+        editor.run(f"{file}.gone", 1)
 
 
 def test_without_an_editor_it_says_what_to_do(shown, monkeypatch):

@@ -69,7 +69,7 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
     """
     share = columns.shares(width)
     pieces = [
-        (BREAKPOINT_MARK, BREAKPOINT_STYLE) if row["breakpoint"] else (OFF_MARK if row.get("off") else " ", OFF_STYLE),
+        (OFF_MARK, OFF_STYLE) if row.get("off") else (BREAKPOINT_MARK if row["breakpoint"] else " ", BREAKPOINT_STYLE),
         (f"{ARROW} " if is_next else "  ", NOTICE),
         *_lanes(row, columns.lanes),
         *(_fold if row["count"] > 1 else _node)(row, counter_node if is_next else None, share),
