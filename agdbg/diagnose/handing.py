@@ -32,13 +32,14 @@ class Handed(NamedTuple):
 
 
 def crossing(case: Case, meeting: Meeting, node: int) -> list[Entry]:
-    """What the iteration of the second pass took from that of the first one, where that is none of the meeting's entries.
+    """What the iteration of the second pass took from that of the first one, where that is none of the meeting's entries; on the
+    way to a node, or without one all of it.
 
     A gradient with a graph may carry on what it was computed from: `v = 0.9 * v + g` is handed on, and not what `g` belongs to.
     """
     walk, first = case.walk, meeting.first.row
     reached = walk.below(walk.mask(root for root, _ in meeting.second.roots))
-    leading = walk.above(walk.mask([node]), reached)
+    leading = walk.above(walk.mask([node]), reached) if node else reached
     late, edges = walk.born > first, walk.edges
     at = np.flatnonzero((leading & late)[edges.source] & (leading & ~late & ~walk.leaves)[edges.target])
     targets, where = np.unique(edges.target[at], return_index=True)

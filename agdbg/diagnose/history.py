@@ -40,6 +40,14 @@ def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:
     return [entry for entry in meeting.entries if _is_handed_on(case, entry.node, meeting)]
 
 
+def made_again(case: Case, entries: list[Entry], meeting: Meeting, until: int) -> list[Entry]:
+    """Of what a pass takes from before another one that did not run it, what the lines of that iteration made again since."""
+    if not after(meeting.second, meeting.first, case) or in_same_turn(case, meeting.first, meeting.second):
+        return []
+    since = _began(case, meeting.first)
+    return [each for each in entries if _is_carried(case, each.node, meeting.first.row, since, until)]
+
+
 def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) -> bool:
     walk = case.walk
     place = walk.place(node.id)

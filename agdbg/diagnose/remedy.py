@@ -1,10 +1,13 @@
 """What to do about a saved tensor that was written, by the kind of writer."""
 
+from agdbg.diagnose.asked import asked_again
 from agdbg.diagnose.carrying import cut_loose, kept_to_compare
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.naming import entry_names
 from agdbg.diagnose.out_of_place import NAMED, out_of_place
 from agdbg.diagnose.source import call_text, differentiated
 from agdbg.diagnose.stain import Stain
+from agdbg.diagnose.untrained import instead
 from agdbg.diagnose.words import count, same_line
 from agdbg.diagnose.writers import Writer
 
@@ -14,10 +17,9 @@ _RERUN = "or run the forward again after it."
 def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
     """A few sentences; ``in_parts``: a part of the memory was saved and a part of it was written."""
     if stain.entries and stain.writers and stain.writers[0].manner in ("step", "no_grad"):
-        first = case.facts.pass_of(stain.before)
-        return (
-            f"{cut_loose(case, stain.entries, stain.lines, first, stain.call)}; retain_graph=True is not needed then."
-        )
+        cut = _cut(case, stain)
+        kept = stain.turn is not None and (stain.turn.retain_graph or stain.turn.create_graph)
+        return f"{cut}; retain_graph=True is not needed then." if kept else f"{cut}."
     if stain.kept is not None and stain.writers and stain.writers[0].manner == "step":
         return f"{kept_to_compare(case, stain.kept, stain.lines)}; retain_graph=True is not needed then."
     if not stain.writers:
@@ -35,6 +37,18 @@ def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
     if len(lines) > NAMED:
         known.append(f"The same goes for {count(len(lines) - NAMED, 'more line')}.")
     return " ".join(dict.fromkeys(known))
+
+
+def _cut(case: Case, stain: Stain) -> str:
+    """The advice for all that is carried over: a sentence for each line of which the first one says nothing."""
+    told = [cut_loose(case, stain.entries, stain.lines, stain.turn, stain.call)]
+    for each in stain.entries[1:]:
+        names = entry_names(case, each)
+        if names and not any(f"`{name}" in one for name in names for one in told):
+            mine = [other for other in stain.entries if same_line(other.node.site, each.node.site)]
+            told.append(cut_loose(case, mine, stain.lines, stain.turn, stain.call))
+    cut = asked_again(". ".join(told), stain.needed)
+    return instead(case, stain, cut) if not stain.before else cut
 
 
 def _by_purpose(case: Case, stain: Stain, writer: Writer) -> str:

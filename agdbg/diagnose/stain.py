@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.history import after, carried, made_by_one_line
+from agdbg.diagnose.handing import crossing
+from agdbg.diagnose.history import after, carried, made_again, made_by_one_line
 from agdbg.diagnose.meeting import Entry, Meeting, meet
 from agdbg.diagnose.naming import saved_name
 from agdbg.diagnose.views import part_views
@@ -30,6 +31,7 @@ class Stain:
         kept: what was made once before the loop with parameters with which every turn computes something anew; None: nothing was.
         wrote_output: whether a recorded write was to an output of the node, and built a node that follows it.
         before: the last pass that ran the node before, 0 when none did.
+        turn: the pass of the iteration that the graph reaches back into; None when it does not.
         needed: the line that needed it.
     """
 
@@ -47,6 +49,7 @@ class Stain:
     kept: Entry | None
     wrote_output: bool
     before: int
+    turn: PassFact | None
     needed: Site
     lines: Lines
 
@@ -61,6 +64,9 @@ class Stain:
         call = case.facts.pass_of(error.pass_id)
         meeting = _meeting(case, error, call, before)
         entries = carried(case, meeting, error.row) if meeting is not None else []
+        if meeting is None and call is not None and node is not None and bumps:
+            meeting = _left(case, call, node, bumps[0])
+            entries = _left_over(case, meeting, node.id, error.row) if meeting is not None else []
         needed = call.site if call is not None and call.site.line else error.site
         return Stain(
             error=error,
@@ -77,6 +83,7 @@ class Stain:
             kept=_kept(case, meeting) if meeting is not None and not entries else None,
             wrote_output=_wrote_output(case, node, bumps),
             before=before,
+            turn=meeting.first if meeting is not None and entries else None,
             needed=needed,
             lines=Lines(needed),
         )
@@ -123,6 +130,21 @@ def _meeting(case: Case, error: ErrorFact, call: PassFact | None, earlier: int) 
     """Where the failing pass came upon the graph of an iteration that had its pass already."""
     before = case.facts.pass_of(earlier)
     return meet(case, before, call, error.node) if call is not None and before is not None else None
+
+
+def _left(case: Case, call: PassFact, node: NodeFact, bump: BumpFact) -> Meeting | None:
+    """The pass of the iteration before, where that made the node and came not to it: what is predicted from is computed last."""
+    earlier = [each for each in case.facts.passes if node.row < each.row < bump.row and same_line(each.site, call.site)]
+    return meet(case, earlier[-1], call, node.id) if earlier else None
+
+
+def _left_over(case: Case, meeting: Meeting, node: int, until: int) -> list[Entry]:
+    """What that iteration handed on: first what leads to the node, and then all that has saved something as well."""
+    found = made_again(case, crossing(case, meeting, node), meeting, until)
+    walk, known = case.walk, {each.node.id for each in found}
+    others = made_again(case, crossing(case, meeting, 0), meeting, until) if found else []
+    others = [each for each in others if each.node.id not in known]
+    return [*found, *(each for each in others if (walk.below(walk.mask([each.node.id])) & walk.saving).any())]
 
 
 def _kept(case: Case, meeting: Meeting) -> Entry | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agdbg.diagnose.advice import add_up_or_retain, may_add_up, own_graph, retain
+from agdbg.diagnose.asked import asked_again
 from agdbg.diagnose.cached import cached_by
 from agdbg.diagnose.carrying import cut_loose, kept_to_compare
 from agdbg.diagnose.enclosing import function_of, is_outside, place
@@ -171,9 +172,10 @@ def previous_iteration(scene: Scene) -> Story | None:
     )
     if same_line(first.site, second.site):
         freed = f"{scene.second_words} freed that part when it ran before"
+    cut = cut_loose(scene.case, entries, scene.lines, first, second, scene.error.row)
     return Story(
         f"The graph reaches back into the previous iteration through {_carried(scene, entries[0])}: {freed}.",
-        f"{cut_loose(scene.case, entries, scene.lines, first, second, scene.error.row)}.{_dropped(scene, entries)}"
+        f"{asked_again(cut, second.site)}.{_dropped(scene, entries)}"
         f"{'' if running_total(entries, first, second) else _THROUGH}",
         entries,
     )
