@@ -135,13 +135,14 @@ def _told(
     case: Case, call: PassFact, makers: "np.ndarray", forward: bool, leaves: tuple[int, ...], reach: Mask
 ) -> Story | None:
     nodes = [node for place in makers[: OTHERS + 1].tolist() if (node := case.facts.node(int(case.walk.ids[place])))]
-    seen = _seen(case, nodes[0], call, forward) if nodes else None
+    seen = seen_of(case, nodes[0], call, forward) if nodes else None
     if seen is None:
         return None
     return Story(call, nodes[0], seen, forward, tuple(nodes[1:]), leaves, reach)
 
 
-def _seen(case: Case, node: NodeFact, call: PassFact, forward: bool) -> SummaryFact | None:
+def seen_of(case: Case, node: NodeFact, call: PassFact, forward: bool) -> SummaryFact | None:
+    """The first bad value that was measured of a node, of its outputs in forward or of the gradients that it sent in a pass."""
     what, number = ("output", 0) if forward else ("gradient out", call.id)
     told = case.facts.summaries(node.id)
     return next(

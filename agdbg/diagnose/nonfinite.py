@@ -12,7 +12,8 @@ import numpy as np
 
 from agdbg.diagnose import diverging
 from agdbg.diagnose.absorbed import absorbed
-from agdbg.diagnose.bad_values import OTHERS, Story, stories
+from agdbg.diagnose.bad_inputs import BadInput, bad_input, cause_of, fix_of
+from agdbg.diagnose.bad_values import OTHERS, Story, seen_of, stories
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.given import given_finding, hook_at
@@ -113,6 +114,9 @@ def _finding(case: Case, story: Story, expected: Overflow | None) -> Finding:
     if story.seen.what == "gradient in":
         return given_finding(case, story.call, story.producer, story.seen, kind)
     choice = None if story.forward else choice_above(case, case.walk.place(story.producer.id), story.reach)
+    before = None if story.forward or expected is not None else bad_input(case, story.producer)
+    if before is not None:
+        return _bad_before(case, story, before, choice, kind)
     nodes = dict.fromkeys([story.producer.id, *([choice.id] if choice else []), *(each.id for each in story.others)])
     return Finding(
         kind=kind,
@@ -121,6 +125,39 @@ def _finding(case: Case, story: Story, expected: Overflow | None) -> Finding:
         nodes=tuple(nodes),
         certainty=_certainty(case, story, choice),
         fix=expected.fix if expected is not None else _fix(case, story, choice),
+    )
+
+
+def _bad_before(case: Case, story: Story, before: BadInput, choice: NodeFact | None, kind: str) -> Finding:
+    """The finding about an op that computed with bad values in forward."""
+    lines, call = Lines(story.call.site), f"`{call_text(story.call.site, story.call.call)}`"
+    made = seen_of(case, before.node, story.call, True)
+    known = singular(before.node.op.name)
+    why = f"\n{known.forward}" if known is not None and known.forward else ""
+    where = f"{elements_words(case, made)}; " if made is not None else ""
+    produced = (
+        f"{op_words(before.node)}: {where}what came in on the graph was finite{_in_layer(case, before.node)}{why}"
+    )
+    first = Story(story.call, before.node, made or story.seen, True, (), story.leaves, story.reach, before.became)
+    shown = [each for each in _evidence(case, first, None, None) if each.role not in ("produced", "needed")]
+    masked = (
+        [Evidence("masked", choice.site, f"{op_words(choice)} leaves them out in forward")]
+        if choice is not None
+        else []
+    )
+    nodes = dict.fromkeys([before.node.id, *([choice.id] if choice else []), story.producer.id])
+    return Finding(
+        kind=kind,
+        cause=f"{cause_of(before, story.producer, choice, call + lines.at(story.call.site), lines)}{_hit(case, story)}.",
+        evidence=(
+            Evidence("produced", before.node.site, produced),
+            *shown,
+            *masked,
+            Evidence("needed", story.call.site, _needed(case, story)),
+        ),
+        nodes=tuple(nodes),
+        certainty="certain",
+        fix=fix_of(case, before, choice),
     )
 
 

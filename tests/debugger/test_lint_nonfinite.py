@@ -309,6 +309,46 @@ def test_an_overflow_that_a_division_hides(linted):
     assert "sigmoid()" in found.fix and "where()" not in found.fix
 
 
+SOFTMAX = "x = ag.tensor([100., 1.], requires_grad=True)\ne = (x * x).exp()\np = e / e.sum()\n(-p[1]).backward()\n"
+
+
+def test_an_index_behind_an_overflow_is_no_mask_of_the_division_that_has_it(linted, lines_of):
+    found = linted(SOFTMAX).only("nan")
+    assert found.cause.startswith(
+        "`(x * x).exp()` at line 3 made the first infinity in forward, which became NaN at `e / e.sum()` at line 4; `p[1]` at line 5"
+    )
+    assert (lines_of(found, "produced"), lines_of(found, "became NaN"), lines_of(found, "masked")) == ([3], [4], [5])
+    assert "softmax()" in found.fix and "where()" not in found.fix
+    assert not any("0 / 0" in each.note or "Mask what" in each.note for each in found.evidence)
+
+
+CONDITION = """
+x, n = ag.tensor([0., 2.], requires_grad=True), ag.tensor([0., 1.], requires_grad=True)
+r = 1 / n
+y = r * x
+ag.where(n != 0, y, 0.0).sum().backward()
+"""
+
+
+def test_of_an_op_with_bad_values_behind_which_a_condition_chooses_the_one_that_made_them_is_told(linted, lines_of):
+    found = linted(CONDITION).only("nan")
+    assert lines_of(found, "produced") == [lines_of(found, "masked")[0] - 2]
+    assert "`1 / n` at line" in found.cause and "made the first infinity" in found.cause
+    assert "keep the divisor away from 0" in found.fix and "comes too late" in found.fix, found.fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SOFTMAX.replace("p = e / e.sum()", "p = ag.softmax(x * x, 0)").replace("e = (x * x).exp()", ""),
+        CONDITION.replace("1 / n", "1 / ag.where(n != 0, n, 1.0)"),
+    ],
+    ids=["softmax", "the condition before"],
+)
+def test_what_the_fix_of_bad_inputs_says_is_right(linted, text):
+    assert linted(text).lints == []
+
+
 # ----- ops that are to be one -----
 
 Z = "z = ag.tensor([[300., 0., -300.]], requires_grad=True)\nt = ag.tensor([[0., 1., 1.]])\n"
