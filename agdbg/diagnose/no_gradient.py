@@ -30,6 +30,8 @@ from agdbg.record.facts import CutFact, PassFact
 KIND = "no-gradient"
 #: Parameters that are named in a sentence.
 NAMED = 4
+#: What more of the program may still have changed.
+_LATER = ("idle", "unused", "loose", "reentrant")
 _HOW = {
     "no_grad": "with gradients switched off",
     "integer": "an integer or bool result",
@@ -42,7 +44,14 @@ def findings(case: Case) -> list[Found]:
     leaves = Leaves(case)
     others = replaced(case, leaves)
     wrong = [each for each in fates(case, leaves) if _is_wrong(case, leaves, each) and each.leaf.storage not in others]
+    wrong = [each for each in wrong if each.how not in _LATER or not _broke_off(case)]
     return [_found(case, leaves, group) for group in _groups(wrong)]
+
+
+def _broke_off(case: Case) -> bool:
+    """Whether an error ended the program: what it had not come to may have used a leaf, or differentiated what it went into."""
+    end = case.facts.trace.meta.get("exit")
+    return isinstance(end, dict) and bool(end.get("uncaught"))
 
 
 def remarks(case: Case) -> list[Found]:

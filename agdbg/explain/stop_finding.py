@@ -56,6 +56,8 @@ def finding_at(facts: "Facts", recorded: Callable[[], list[Finding]], stop: dict
     if kind not in (*_BY_VALUE, "none-grad"):
         return None
     node, text = int(error.get("node") or 0), str(error.get("text") or "").partition("; ")[0]
+    if kind == "none-grad" and any(each.kind == kind and _first(each.text) == _first(text) for each in facts.errors):
+        return None  # grad() refused it: no lint of a model
     infinite = error.get("infinite") or {}
     found = _of_the_trace(facts, recorded, kind, {node, int(infinite.get("node") or node)})
     if found is not None:
@@ -73,6 +75,11 @@ def finding_at(facts: "Facts", recorded: Callable[[], list[Finding]], stop: dict
     if infinite:
         return _of_the_infinity(facts, text, node, infinite, within)
     return _of_the_node(facts, kind, node, text, within)
+
+
+def _first(text: str) -> str:
+    """The first line of an error, without a full stop."""
+    return (text.strip().splitlines() or [""])[0].rstrip(".")
 
 
 def _of_the_trace(facts: "Facts", recorded: Callable[[], list[Finding]], kind: str, nodes: set[int]) -> Finding | None:

@@ -228,3 +228,14 @@ def test_a_replacement_of_another_shape_is_refused_in_plain_words(console_stage)
     console.do("start", "until 3")
     with pytest.raises(CommandError, match=r"shape \[2\]: its shape is \[3\]$"):
         console.do("set grad = [1, 2, 3]")
+
+
+def test_explain_at_a_gradient_that_grad_refuses_tells_the_error_once_and_speaks_of_no_model(console_stage):
+    console = console_stage.console(
+        "import agdbg_engine as ag\nP = lambda: ag.ones(2, requires_grad=True)\nag.autograd.grad(P().sum(), P())\n"
+    )
+    console.do("catch none-grad", "run")
+    told = console.value("explain")
+    assert not [each for each in told["findings"] if each["kind"] == "none-grad"]
+    said = console.do("explain")
+    assert said.count("appears to not have been used") == 1 and "nothing was raised" not in said and ".." not in said

@@ -428,3 +428,18 @@ def test_a_call_of_some_turns_alone_may_follow_one_of_the_turn_before(programs):
         "    if t == 0:\n        h.sum().backward()\n    if t == 1:\n        (h * 3).sum().backward()\n"
     ).stdout
     assert "reaches back into the previous iteration through `h`" in said
+
+
+BROKEN_OFF = """
+enc, heads = nn.Linear(2, 2), nn.ModuleList([nn.Linear(2, 1) for _ in range(3)])
+opt = ag.optim.SGD([*enc.parameters(), *heads.parameters()], lr=.1)
+z = ag.relu(enc(ag.randn(4, 2)))
+for head in heads:
+    head(z).pow(2).mean().backward()
+opt.step()
+"""
+
+
+def test_of_what_the_program_had_not_come_to_when_an_error_ended_it_nothing_is_said(programs):
+    said = programs.run(BROKEN_OFF).stdout
+    assert "1. `z`, made once" in said and "2. " not in said and "never run" not in said, said
