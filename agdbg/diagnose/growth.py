@@ -14,7 +14,7 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.chains import Chain, chains
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.history import carried
-from agdbg.diagnose.holders import Holder, collected_in
+from agdbg.diagnose.holders import Holder, collected_in, put_at
 from agdbg.diagnose.meeting import Entry, meet
 from agdbg.diagnose.naming import entry_words
 from agdbg.diagnose.running_value import running_value
@@ -112,6 +112,7 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
     state = running_value(case, [each.row for each in passes]) if holder is None else None
     if state is not None:
         holder = Holder(state.text, state.site)
+    bank, holder = _put(case, call) if holder is None else ("", holder)
     where = f": `{holder.text}`{lines.at(holder.site)} keeps them" if holder is not None else ""
     made = (Evidence("created", root.site, f"{op_words(root)}: the root of each graph"),) if root is not None else ()
     keeps = (Evidence("holds", holder.site, "keeps each of them"),) if holder is not None else ()
@@ -127,7 +128,10 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
         nodes=tuple(node for node in (told.node, root.id if root is not None else 0) if node),
         certainty="certain" if holder is not None else "likely",
         fix=(
-            f"Keep it without its graph: {number}`{kept}.detach()`. A tensor with a graph holds all that it was computed from."
+            f"Take out of `{bank}` what no backward() goes through any more, as a deque(maxlen=...) does; or, where none is to go "
+            f"through it, put it there without its graph, with detach(). A tensor with a graph holds all that it was computed from."
+            if bank
+            else f"Keep it without its graph: {number}`{kept}.detach()`. A tensor with a graph holds all that it was computed from."
             if state is None
             else f"No backward() goes through `{state.name}`: compute it under no_grad(), or detach it where it is made, "
             f"`{state.name} = {state.name}.detach()` behind {lines(state.site)}."
@@ -152,6 +156,13 @@ def _collected(case: Case, call: PassFact, name: str) -> tuple[str, Holder | Non
         if holder is not None:
             return word, holder
     return "", None
+
+
+def _put(case: Case, call: PassFact) -> tuple[str, Holder | None]:
+    """The collection that a line of the pass's graph puts what it makes into, with the statement."""
+    ran = case.facts.ran(call.id)[:NAMED].tolist()
+    sites = dict.fromkeys(node.site for each in ran if (node := case.facts.node(each)) is not None)
+    return next((found for site in sites if (found := put_at(site)) is not None), ("", None))
 
 
 def _consumer(case: Case, told: HeldFact) -> Holder | None:

@@ -32,6 +32,16 @@ def collected_in(call: Site, name: str) -> Holder | None:
     return next((kept for body in _bodies(call) if (kept := _given_to(body, call.file, name)) is not None), None)
 
 
+def put_at(site: Site) -> tuple[str, Holder] | None:
+    """The collection into which a line puts what has no name, ``buf.append((q(s), v(s)))``, and the statement."""
+    statement = place(site).statement
+    made = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr not in _ADDING:
+        return None
+    bank = unparse(made.func.value)
+    return (bank, _holder(made, site.file, site.func)) if bank else None
+
+
 def _holder(found: ast.AST, file: str, function: str) -> Holder:
     line = getattr(found, "lineno", 0)
     text = linecache.getline(file, line).rstrip("\n")

@@ -236,3 +236,28 @@ def test_a_module_that_keeps_what_it_made(lint_script):
     ]
     assert "`self.cache[len(self.cache)] = y` at line" in found[0].cause and "`y.detach()`" in found[0].fix
     assert [each.kind for each in lint_script(CACHING.replace("KEY", "'last'")).lints] == []
+
+
+# ----- what has no name of its own -----
+
+BUFFERED = """
+import collections
+q, buf = nn.Linear(3, 1), BUF
+for turn in range(8):
+    buf.append((q(ag.ones(3)).tanh(), turn))
+    if len(buf) >= 2:
+        loss = sum(each for each, _ in list(buf)[-2:]).sum()
+        loss.backward(retain_graph=True)
+"""
+
+
+def test_a_collection_of_what_has_no_name_is_named_itself(lint_script, lines_of):
+    found = lint_script(BUFFERED.replace("BUF", "[]")).only("graph-growth")
+    assert "`buf.append((q(ag.ones(3)).tanh(), turn))` at line" in found.cause and len(lines_of(found, "holds")) == 1
+    assert "Take out of `buf` what no backward() goes through any more, as a deque(maxlen=...)" in found.fix
+    assert "loss" not in found.fix
+
+
+def test_a_buffer_of_the_last_ones_does_not_grow(lint_script):
+    told = lint_script(BUFFERED.replace("BUF", "collections.deque(maxlen=2)"))
+    assert [each for each in told.lints if each.kind == "graph-growth"] == []
