@@ -341,3 +341,34 @@ def test_an_image_between_its_elements_at_nan_is_nan() -> None:
     x, at = ag.ones(1, 1, 4, 4), ag.tensor([NAN, 0.0]).reshape(1, 1, 1, 2)
     for padding in ("zeros", "border", "reflection"):
         assert math.isnan(ag.nn.functional.grid_sample(x, at, "bilinear", padding, True).item())
+
+
+@pytest.mark.parametrize("zero_infinity", [False, True])
+@pytest.mark.parametrize(("value", "of_class"), [(NAN, 0), (NAN, 1), (NAN, 2), (-INF, 0), (-INF, 1), (-INF, 2)])
+def test_ctc_loss_with_a_probability_of_nothing(value, of_class, zero_infinity):
+    """Of a blank, of a label, and of a class that no target has: the gradient says NaN where PyTorch's does."""
+
+    def compute(m: Any, back: bool) -> Any:
+        x = m.full((3, 2, 3), -1.0, dtype=m.float64)
+        x[0, 0, of_class] = value
+        x.requires_grad_()
+        options = {"reduction": "none", "zero_infinity": zero_infinity}
+        y = m.nn.functional.ctc_loss(x, m.tensor([[1, 1], [1, 0]]), [3, 2], [1, 1], **options)
+        return m.autograd.grad(y.sum(), x)[0] if back else y
+
+    for back in (False, True):
+        got, expected = both(partial(compute, back=back))
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_ctc_loss_of_a_masked_logit():
+    def compute(m: Any) -> Any:
+        x = m.zeros(2, 1, 3, dtype=m.float64)
+        x[0, 0, 2] = -INF
+        x.requires_grad_()
+        loss = m.nn.functional.ctc_loss(x.log_softmax(2), m.tensor([[1]]), [2], [1])
+        return m.autograd.grad(loss, x)[0]
+
+    got, expected = both(compute)
+    assert np.isnan(got[0]).all()
+    np.testing.assert_allclose(got, expected, atol=1e-14)

@@ -63,7 +63,8 @@ def _at_end(alpha: Any, target_lengths: Any) -> Any:
     last = 2 * target_lengths[:, None]
     ends = np.take_along_axis(alpha[-1], last, 1)[:, 0]
     labels = np.take_along_axis(alpha[-1], np.maximum(last - 1, 0), 1)[:, 0]
-    return np.where(target_lengths > 0, np.logaddexp(ends, labels), ends)
+    either = _sum_of(ends, labels, np.full_like(ends, -np.inf))  # NaN of an infinity, which logaddexp() keeps
+    return np.where(target_lengths > 0, either, ends)
 
 
 def _gathered(log_probs: Any, classes: Any) -> Any:
@@ -87,7 +88,10 @@ def ctc_loss_backward(
     g: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any, alpha: Any, blank: int,
     zero_infinity: bool,
 ) -> Any:  # fmt: skip
-    """The gradient in ``log_probs``, of which is taken that they are those of a log_softmax."""
+    """The gradient in ``log_probs``, of which is taken that they are those of a log_softmax.
+
+    NaN where PyTorch, which computes ``exp(log_probs) - exp(logarithm of the share + loss - log_probs)``, subtracts infinities.
+    """
     xp = array_module(log_probs)
     steps, n = log_probs.shape[:2]
     classes, skips = _states(log_probs, targets, blank)
@@ -103,11 +107,9 @@ def ctc_loss_backward(
     add_at(share, (times, rows[None], classes[None]), joint)
     out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
     lost = np.isinf(loss)[:, None]
-    return (
-        np.where(lost, log_probs.dtype.type(0), out)
-        if zero_infinity
-        else np.where(lost & running, np.nan, out).astype(log_probs.dtype)
-    )
+    unknown = np.isnan(loss)[:, None] | np.isnan(log_probs) | (log_probs == -np.inf)
+    out = np.where(running & (unknown | lost), np.nan, out).astype(log_probs.dtype)
+    return np.where(lost, log_probs.dtype.type(0), out) if zero_infinity else out
 
 
 def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any) -> Any:
