@@ -527,7 +527,7 @@ def _run_noting(log: RunLog, coming: Iterator[Node], run_node: Callable[[Node], 
 def add(buffers: Buffers, key: Any, g: Any, shared: set[Any], summed: set[Any]) -> None:
     """Add ``g`` to the gradient waiting under ``key``: in place if that one was made here by an earlier addition."""
     old = buffers[key]
-    if mixed and old.shape != g.shape:
+    if mixed and pinned.differ(old, g):
         buffers[key], g = pinned.both_fitted(key, old, g)
         old = buffers[key]
         summed.discard(key)
@@ -571,7 +571,7 @@ def _route_tensors(node: Node, grads: tuple[Any, ...], buffers: Buffers) -> None
         key: Any = n if numbers is None or not numbers[i] else (n, numbers[i])
         if key in buffers:
             old = buffers[key]
-            if mixed and old.shape != g.shape:
+            if mixed and pinned.differ(old, g):
                 old, g = pinned.both_fitted(key, old, g)
             g = old + g
         buffers[key] = g

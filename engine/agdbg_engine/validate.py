@@ -84,12 +84,17 @@ def fitted_to(node: Node, i: int, g: Tensor, want: InputMetadata, name: str | No
             raise _invalid(node, f"gradient at index {i} - {got}", *more)
         g = sum_to(g, want.shape)
     if g.dtype != want.dtype:
-        if g.dtype.kind != "f" and (g.dtype.kind == "c") != (want.dtype.kind == "c"):
+        if not castable(g.dtype, want.dtype):
             raise errors.make(RuntimeError, errors.Details("invalid-gradient", node), _COMPLEX, *more)
         g = g.to(want.dtype)
     if g.device != want.device:
         raise _invalid(node, f"gradient at index {i} - expected device {want.device} but got {g.device}", *more)
     return g
+
+
+def castable(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether a gradient of dtype ``given`` may be cast to ``wanted``: not complex to real, nor integers to complex."""
+    return given.kind == "f" or (given.kind == "c") == (wanted.kind == "c")
 
 
 _COMPLEX = (

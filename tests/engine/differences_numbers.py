@@ -172,6 +172,18 @@ def gelu_of_infinity(T):
     return str(T.nn.functional.gelu(T.full((2,), math.inf)).tolist())
 
 
+def convolved_infinity(T):
+    """Of float64, of float32 alone and in a batch: the product of the padding's zero and infinity is NaN."""
+    found = []
+    for dtype, batch in ((T.float64, 2), (T.float32, 1), (T.float32, 2)):
+        x, weight = T.ones(batch, 1, 4, dtype=dtype), T.tensor([[[math.inf, 1.0, 1.0]]], dtype=dtype)
+        found.append(T.nn.functional.conv1d(x, weight, padding=1)[0, 0].tolist())
+    return str(found)
+
+
+_AS_COMPUTED, _OF_ONEDNN = "[nan, inf, inf, inf]", "[2.0, inf, inf, inf]"
+
+
 def lu_unpack(T):
     return [x.shape[0] for x in T.lu_unpack(T.ones(5, 2, 2), T.ones(10, dtype=T.int32)[:2])]
 
@@ -392,6 +404,11 @@ NUMBERS = {
     "mode-nan": (mode_nan, [False, True], [True, True]),
     "nan-in-vectors": (nan_in_vectors, [2] * 8, [1] * 8),
     "gelu-of-infinity": (gelu_of_infinity, OneOf("[nan, nan]", "[inf, inf]"), "[inf, inf]"),
+    "convolved-infinity": (
+        convolved_infinity,
+        OneOf(*(f"[{_AS_COMPUTED}, {_AS_COMPUTED}, {last}]" for last in (_OF_ONEDNN, _AS_COMPUTED))),
+        f"[{_AS_COMPUTED}, {_AS_COMPUTED}, {_AS_COMPUTED}]",
+    ),
     "lu-unpack": (lu_unpack, [5, 5, 5], RuntimeError),
     "sizes-only": (
         sizes_only,

@@ -129,6 +129,107 @@ def a_hook_returns_another_dtype(t):
     return x.grad
 
 
+# ----- what an unpack hook returned of another kind: a gradient for it goes to what was saved -----
+
+
+def unpacked(t, unpack, op=lambda x: x * x, dtype="float32"):
+    """A leaf, and what ``op`` makes of it with what it saved given back as ``unpack`` says."""
+    x = t.tensor([1.0, 2.0], dtype=getattr(t, dtype), requires_grad=True)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: v, unpack):
+        return x, op(x)
+
+
+def every_order(t, unpack, op=lambda x: x * x, dtype="float32"):
+    """Gradients of the first, second and third order, by ``grad`` and in ``.grad``; summed with others on their way."""
+    x, y = unpacked(t, unpack, op, dtype)
+    first = t.autograd.grad(y.sum(), x, create_graph=True)[0]
+    second = t.autograd.grad((first * x + x * x).sum(), x, create_graph=True)[0]
+    third = t.autograd.grad(second.sum(), x, retain_graph=True)[0]
+    first.sum().backward()
+    return [first.detach(), second.detach(), third, x.grad]
+
+
+@programs
+def gradients_of_what_was_unpacked_in_another_dtype(t):
+    middle = {"leaf": lambda x: x * x, "node": lambda x: (x * 1).square(), "both": lambda x: x * (x * 2) * x}
+    return [
+        every_order(t, lambda v, to=to: v.to(getattr(t, to)), op, dtype)
+        for op in middle.values()
+        for dtype, to in (("float32", "float64"), ("float32", "float16"), ("float64", "float32"))
+    ]
+
+
+@programs
+def gradients_of_what_was_packed_in_another_dtype(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: v.half(), lambda v: v):
+        y = x * x
+    (first,) = t.autograd.grad(y.sum(), x, create_graph=True)
+    first.sum().backward()
+    return [first.detach(), x.grad]
+
+
+@programs
+def gradients_of_a_result_that_was_unpacked_in_another_dtype(t):
+    return every_order(t, lambda v: v.double(), lambda x: (x * x).sqrt())
+
+
+@programs
+def gradients_of_what_was_unpacked_in_another_shape(t):
+    return [
+        every_order(t, lambda v: v.reshape(1, 2)),
+        every_order(t, lambda v: v.expand(3, 2)),
+    ]
+
+
+@programs
+def gradients_of_what_was_unpacked_as_complex(t):
+    return every_order(t, lambda v: v.to(t.complex64), lambda x: x.square())
+
+
+@programs
+def gradients_of_what_was_unpacked_as_real(t):
+    return every_order(t, lambda v: v.real, dtype="complex64")
+
+
+@programs
+def a_custom_function_is_given_another_dtype(t):
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * x * 2
+
+    return every_order(t, lambda v: v.double(), Square.apply)
+
+
+@programs
+def gradients_of_a_saved_tensor_that_was_read(t):
+    x, y = unpacked(t, lambda v: v.double())
+    saved = y.grad_fn._saved_self
+    (saved * saved).sum().backward()
+    return [saved.detach(), x.grad]
+
+
+@programs
+def a_leaf_that_asks_for_a_dtype_gets_that(t):
+    found = []
+    for wanted in (t.float64, t.float16, None):
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        x.grad_dtype = wanted
+        with t.autograd.graph.saved_tensors_hooks(lambda v: v, lambda v: v.double()):
+            y = x * x
+        (first,) = t.autograd.grad(y.sum(), x, create_graph=True)
+        first.sum().backward()
+        found.append([first.detach(), x.grad])
+    return found
+
+
 # ----- layout and sharing of .grad -----
 
 

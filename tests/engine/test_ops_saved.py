@@ -126,6 +126,18 @@ def test_no_slot_is_filled_for_nobody(sample, wanted):
             np.testing.assert_array_equal(saved.detach().numpy(), sample.args[BY_NAME[sample.row].args.index(slot)])
 
 
+@every_case
+def test_what_a_slot_keeps_is_a_tensor(sample, wanted, torch):
+    """Results too, which the node has as buffers."""
+    node = engine_node(sample, wanted)
+    for slot in node.slots:
+        raw = getattr(node, "_raw_saved_" + slot)
+        saved = raw.unpack()
+        assert (raw.data is None) if saved is None else isinstance(raw.data, ag.Tensor)
+        if saved is not None:
+            np.testing.assert_array_equal(raw.data.detach().numpy(), saved.detach().numpy())
+
+
 def test_exceptions_are_needed(torch):
     """No row is excused that needs no excuse."""
     for name in OTHER_NODES:

@@ -374,3 +374,32 @@ def test_what_a_writing_pack_hook_has_changed_gives_no_gradient():
         y.grad_fn._raw_saved_self.register_hooks(lambda v: v.mul_(2), keep)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+RESULTS = {
+    "exp": lambda t, x: x.exp(), "inv": lambda t, x: t.linalg.inv(x), "cholesky": lambda t, x: t.linalg.cholesky(x),
+    "solve": lambda t, x: t.linalg.solve(x, x[0]), "svd": lambda t, x: t.linalg.svd(x)[1], "qr": lambda t, x: t.linalg.qr(x)[1],
+    "eigh": lambda t, x: t.linalg.eigh(x)[0], "max": lambda t, x: x.max(0)[0], "softmax": lambda t, x: x.softmax(1),
+    "layer_norm": lambda t, x: t.nn.functional.layer_norm(x, (2,)),
+    "group_norm": lambda t, x: t.nn.functional.group_norm(x[None], 1),
+    "batch_norm": lambda t, x: t.nn.functional.batch_norm(x, None, None, training=True),
+    "lu_factor": lambda t, x: t.linalg.lu_factor(x)[0], "pinv": lambda t, x: t.linalg.pinv(x, hermitian=True),
+    "logcumsumexp": lambda t, x: x.logcumsumexp(1), "norm": lambda t, x: x.norm(),
+}  # fmt: skip
+"""Ops that save their results, and the last node of each."""
+
+
+@pytest.mark.parametrize("op", RESULTS)
+def test_what_is_kept_of_a_result_is_a_tensor(op):
+    def kept(t):
+        x = t.tensor([[2.0, 1.0], [1.0, 3.0]], dtype=t.float64, requires_grad=True)
+        node, found = RESULTS[op](t, x).grad_fn, []
+        for name in sorted(n for n in dir(node) if n.startswith("_raw_saved_")):
+            data = getattr(node, name).data
+            dtype = str(getattr(data, "dtype", None)).removeprefix("torch.")
+            found.append([name, data is None or (isinstance(data, t.Tensor), tuple(data.shape), dtype)])
+        return found
+
+    torch = pytest.importorskip("torch")
+    theirs, ours = kept(torch), kept(ag)
+    assert [x for x in theirs if x in ours] == ours

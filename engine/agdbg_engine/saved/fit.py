@@ -20,6 +20,7 @@ from ..validate import of_buffer, validate_outputs
 if TYPE_CHECKING:
     from ..node import Node
     from ..tensor import Tensor
+    from ..validate import InputMetadata
     from .hooks import Hooked
 
 
@@ -103,10 +104,20 @@ def _fitted(node: Node, run: Run, g: Any, found: tuple[Any, ...]) -> tuple[Any, 
     """``found``, made to be like what the formula gives for tensors like those that were saved."""
     run.given = {kept: _like(kept, g) for kept in _kept(node)}
     like = node.grads(_each(lambda x: getattr(x, "_a", x), g))
-    expected = [None if a is None or b is None else of_buffer(b) for a, b in zip(found, like, strict=True)]
+    expected = [
+        None if a is None or b is None else _wanted(to, a, of_buffer(b))
+        for a, b, to in zip(found, like, node.next_nodes(), strict=True)
+    ]
     if node.op_name == "MulBackward0":  # the only one that does: a real factor's gradient is the real part
         found = tuple(_real(a, want) for a, want in zip(found, expected, strict=True))
     return validate_outputs(node, found, expected)
+
+
+def _wanted(to: Node | None, a: Any, like: InputMetadata) -> InputMetadata:
+    """``like``, in the dtype that the leaf of ``to`` asks for gradients such as ``a`` in, if it does."""
+    from ..pinned import wanted_for
+
+    return like._replace(dtype=wanted_for(to, a.dtype, like.dtype)) if to is not None and to.leaf else like
 
 
 def _real(a: Any, want: Any) -> Any:

@@ -25,6 +25,7 @@ from ..sites import caller
 from ..storage import Storage
 from ..tangents import tangents_of
 from ..tensor import Tensor, wrap
+from ..validate import InputMetadata
 from ..view import set_output
 from . import fit, memory, strict
 
@@ -173,6 +174,10 @@ class Hooked(Packed):
                 raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         else:
             t._fn = self.fn
+        if self.needs_grad and self.array != Like(t._a.shape, t._a.dtype, device_of(t._a)):
+            from .. import pinned
+
+            pinned.pin_unpacked(t, InputMetadata(*self.array))
         if is_dual:
             t._meta = t._meta or AutogradMeta()
             t._meta.tangents = self.tangents

@@ -77,7 +77,7 @@ class SavedTensor:
         if isinstance(held, Hooked):
             return held.given(self._node)
         seen = held.seen() if isinstance(held, Packed) else held
-        return wrap(seen) if self._is_output else seen
+        return seen if isinstance(seen, Tensor | Packed) else wrap(seen)  # results are kept as buffers
 
     @property
     def unpack_hook(self) -> Callable[[Any], Tensor] | None:
