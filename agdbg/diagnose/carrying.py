@@ -16,19 +16,21 @@ from agdbg.diagnose.applies import (
     stored_behind,
     whole,
 )
+from agdbg.diagnose.cached import cached_by
 from agdbg.diagnose.carriers import Carriers, carriers, given_as, stored_by, targets_of
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.collected import detach_where_kept, detach_where_put
 from agdbg.diagnose.detaching import NAMED, State, begins_empty, detach, is_made_late, object_of, state_of
 from agdbg.diagnose.enclosing import function_of, module_of, place
 from agdbg.diagnose.filled import Filled, filled, filled_by
+from agdbg.diagnose.forms import form_of
 from agdbg.diagnose.handing import Handed, handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import entry_name, entry_names, entry_words, used_as
 from agdbg.diagnose.running import running_total
 from agdbg.diagnose.runs import Runs, loops_in_function
-from agdbg.diagnose.shapes import holds_none, is_own
-from agdbg.diagnose.source import call_text, expression, quoted
+from agdbg.diagnose.shapes import holds_none, is_own, values
+from agdbg.diagnose.source import call_text, called, expression, quoted
 from agdbg.diagnose.syntax import name_of, unparse
 from agdbg.diagnose.words import Lines, capital, listed
 from agdbg.record.facts import PassFact
@@ -43,6 +45,9 @@ def cut_loose(
     if total:
         return total
     made, function = entries[0].node.site, function_of(entries[0].node.site)
+    cached = _cached(made, second, lines) if second is not None else ""
+    if cached:
+        return cached
     runs = Runs(case, first, second, until) if first is not None and second is not None else None
     state = state_of(case, entries, runs, second)
     found = filled(made, _consumer(entries[0]), second.site) if second is not None else None
@@ -333,7 +338,11 @@ def _between(
     called = f" ({_listed(names)} in `{function}`)" if names else f" that `{function}` returned"
     cuts = f". Not inside `{function}`: that would cut the graph within an iteration as well"
     if found is not None:
-        return f"{_by_carriers(found, state, called, second, lines)}{'' if once else cuts}"
+        at = found.site or second.site
+        forms = {each: form_of(each, at, state.site, names) for each in found.names}
+        return f"{_by_carriers(found, replace(state, forms=forms), called, second, lines)}{'' if once else cuts}"
+    if names and (kept := _of_bank(state, names, function, second, lines)):
+        return kept
     inside = cuts if not once else ""
     made = f", made{lines.at(entry.node.site)}," if entry is not None else ""
     return (
@@ -342,10 +351,46 @@ def _between(
     )
 
 
+def _cached(made: Site, second: PassFact, lines: Lines) -> str:
+    """The advice where the function around a line keeps what it returned by a decorator: ``lru_cache``; else empty."""
+    how, function = cached_by(made), function_of(made)
+    if not how:
+        return ""
+    words = f"Compute what `{function}` returns again in every iteration: `@{how}` keeps it together with its graph"
+    here = made.file == second.site.file and function.isidentifier()
+    if not here or how.rpartition(".")[2] not in ("cache", "lru_cache") or not reaches(function, made, second.site):
+        return f"{words}. Leave out `@{how}`"
+    return f"{words}. Leave out `@{how}`, or empty it after {_call(second, lines)}: `{function}.cache_clear()`"
+
+
+def _of_bank(state: State, names: list[str], function: str, second: PassFact, lines: Lines) -> str:
+    """The advice for what a function keeps for good in a list or dict that it does not return; else empty."""
+    made = state.site
+    if state.cache:
+        return (
+            f"Empty {_listed(list(dict.fromkeys(map(whole, names))))}, where `{function}` keeps what trained parameters made, "
+            f"with its graph, once in an iteration, after {_call(second, lines)}: it is to be computed again, and detached it "
+            "would be trained no more"
+        )
+    statement = place(made).statement
+    call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    bank = name_of(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else ""
+    if call is None or bank != names[0] or len(names) > 1 or called(call) not in ("append", "appendleft"):
+        return ""
+    if isinstance(call.args[0], ast.Tuple | ast.List | ast.Dict) or not is_of_module(made, bank):
+        return ""
+    if not reaches(bank, made, second.site) or any(
+        called(each) == "deque" for each in values(second.site, bank) if isinstance(each, ast.Call)
+    ):
+        return ""
+    how = f"`{bank}[:] = [each.detach() for each in {bank}]`"
+    return f"Detach what `{function}` keeps in `{bank}` once it is trained, after {_call(second, lines)}: {how}"
+
+
 def _by_carriers(found: Carriers, state: State, called: str, second: PassFact, lines: Lines, held: str = "") -> str:
     """The advice for the variables of the loop; ``held``: what the function calls what it is given."""
     at = found.site or second.site
-    there = replace(state, there=at) if held else State(state.tensors, at)
+    there = replace(state, there=at) if held else State(state.tensors, at, forms=state.forms)
     last = stored_behind(list(found.names), at)
     after = f"`{found.behind}`{lines.at(found.site)}" if found.site is not None else _call(second, lines)
     after = f"`{quoted(unparse(last))}` at line {last.lineno}" if last is not None else after

@@ -10,13 +10,17 @@ import numpy as np
 
 from agdbg.diagnose.carriers import LOOP
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, place
+from agdbg.diagnose.enclosing import COMPREHENSIONS, Scope, function_of, module_of, place
 from agdbg.diagnose.handing import crossed
 from agdbg.diagnose.meeting import Entry
 from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
 
 _LOW = np.uint64((1 << 32) - 1)
+#: Layers that run the same ops for each of their layers, directions and steps.
+_LAYERED = {"RNN", "LSTM", "GRU"}
+#: Ops of a line of which the layer is looked up.
+_LOOKED_AT = 10_000
 _MAYBE = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, *LOOP, *COMPREHENSIONS)
 
 
@@ -26,6 +30,7 @@ class Runs:
     def __init__(self, case: Case, first: PassFact, second: PassFact, until: int = 0) -> None:
         self._case, self._first = case, first.row
         self._until = until or len(case.facts.trace.records)
+        self._of_layers: dict[int, np.ndarray] = {}
         self._crossed = np.array(crossed(case, first, second), np.int64)
 
     def tensors(self, sites: set[Site]) -> int:
@@ -49,8 +54,33 @@ class Runs:
 
     def of_line(self, line: int) -> int:
         """How often a line ran: of the ops of one run of it some come once."""
+        calls = self._calls(line)
+        if len(calls):
+            return len(np.unique(calls))
         words, counts = self._words(line)
         return int(counts.min()) if len(words) else 0
+
+    def _calls(self, line: int) -> np.ndarray:
+        """The call of a recurrent layer that made each op of a line; none where no layer did: it runs an op several times."""
+        if line not in self._of_layers:
+            self._of_layers[line] = self._find_calls(line)
+        return self._of_layers[line]
+
+    def _find_calls(self, line: int) -> np.ndarray:
+        walk, none, found = self._case.walk, np.zeros(0, np.int64), []
+        since = (walk.born > self._first) & (walk.born < self._until) & ((walk.made_at & _LOW) == np.uint64(line))
+        nodes = walk.ids[since].tolist()
+        if not 0 < len(nodes) <= _LOOKED_AT:
+            return none
+        made = self._case.facts.node(int(nodes[0]))
+        tree = module_of(made.site.file) if made is not None else None
+        own = {each.name for each in ast.walk(tree) if isinstance(each, ast.ClassDef)} if tree is not None else set()
+        for node in nodes:
+            calls = self._case.facts.module_calls(int(node))
+            if not calls or calls[-1][1].class_name not in _LAYERED - own:
+                return none
+            found.append(calls[-1][0])
+        return np.array(found, np.int64)
 
     def of_function(self, site: Site) -> int:
         """How often the function around a site ran, as a line of it says that is in no loop and no branch; 0 when none does."""
@@ -95,6 +125,10 @@ class Runs:
         words, counts = self._words(line)
         if not len(words):
             return np.zeros(len(places), np.int64)
+        calls = np.unique(self._calls(line))
+        if len(calls):
+            known: np.ndarray = np.searchsorted(calls, walk.born[places], side="right")
+            return known
         once = words[counts == counts.min()]
         born = {int(word): np.sort(walk.born[walk.made_at == word]) for word in once}
         marker = min(born.values(), key=lambda each: int(each[each > self._first][0]))

@@ -21,8 +21,8 @@ Levels = tuple[Level, ...]
 _VARIABLES = ("each", "one", "part", "group")
 _MANY = ast.Tuple | ast.List
 #: Functions that give one tensor, whatever they are called on.
-_ONE = {"zeros", "ones", "empty", "full", "rand", "randn", "tensor", "eye", "arange", "detach", "clone", "stack", "cat"}
-_ONE |= {f"{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn")} | {"new_zeros", "new_ones"}
+ONE = {"zeros", "ones", "empty", "full", "rand", "randn", "tensor", "eye", "arange", "detach", "clone", "stack", "cat"}
+ONE |= {f"{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn")} | {"new_zeros", "new_ones"}
 #: Methods of a tensor that give one, and what makes one of another.
 _STILL_ONE = {
     "to",
@@ -39,7 +39,7 @@ _STILL_ONE = {
 }
 _STILL_ONE |= {"view", "reshape", "type_as", "contiguous", "mul", "fill_", "normal_", "uniform_", "zero_", "copy_"}
 _OF_ONE = {"Parameter", "Buffer"}
-_BUILDERS: dict[str, Level] = {
+BUILDERS: dict[str, Level] = {
     "list": "list",
     "tuple": "tuple",
     "dict": "dict",
@@ -220,9 +220,9 @@ def _item(site: Site, parts: list[ast.expr], steps: int) -> Shape:
 
 def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
     name = called(tree)
-    if name in _ONE or name in _OF_ONE or (name in _STILL_ONE and isinstance(tree.func, ast.Attribute)):
+    if name in ONE or name in _OF_ONE or (name in _STILL_ONE and isinstance(tree.func, ast.Attribute)):
         return Shape((), closed=True)
-    if name not in _BUILDERS or isinstance(tree.func, ast.Attribute):
+    if name not in BUILDERS or isinstance(tree.func, ast.Attribute):
         found = [_shape(site, _of_another(each), 0) for each in returned(site, tree)] if steps else []
         return found[0] if found and all(each == found[0] for each in found) else None
     of = (
@@ -231,9 +231,7 @@ def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
         else None
     )
     return (
-        Shape((_BUILDERS[name], *of.levels[1:]), of.closed)
-        if of is not None
-        else Shape((_BUILDERS[name],), closed=False)
+        Shape((BUILDERS[name], *of.levels[1:]), of.closed) if of is not None else Shape((BUILDERS[name],), closed=False)
     )
 
 

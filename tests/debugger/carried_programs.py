@@ -34,7 +34,8 @@ class Carried:
         else:
             new = "; ".join(
                 re.findall(
-                    r"`([^`=]+ = [^`]+|[\w.\[\]']+\.(?:update\([^`]+|clear\()\))`", fix.partition(". Not inside")[0]
+                    r"`([^`=]+ = [^`]+|[\w.\[\]']+\.(?:update\([^`]+|(?:cache_)?clear\()\))`",
+                    fix.partition(". Not inside")[0],
                 )
             )
             assert new, fix
