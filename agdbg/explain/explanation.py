@@ -83,6 +83,7 @@ def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False, bad
     stopped = stopped_in(trace.path)
     findings = diagnose(facts)
     explained = [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)]
+    explained.sort(key=lambda each: each.fate != "program")  # what ended it matters most, whatever it caught before
     explained += [Explained(finding, "predicted") for finding in diagnose_predicted(facts)]
     silent = findings_of(facts, stopped.stops)
     others = lint(facts) if lints else bad_values(facts) if bad else []

@@ -300,10 +300,11 @@ def test_a_mistake_in_the_explanation_is_told_and_the_status_stands(programs):
     assert "Traceback" not in ended.stderr
 
 
-def test_of_two_errors_only_the_last_ended_the_program(programs):
+def test_of_two_errors_the_one_that_ended_the_program_is_told_first(programs):
     twice = "loss = (x * x).sum()\nloss.backward()\ntry: loss.backward()\nexcept RuntimeError: pass\n"
     ended = run(programs, HEAD + twice + "loss.backward()\n")
-    assert [finding["caught"] for finding in explained(programs, said_trace(ended))] == [True, False]
+    findings = explained(programs, said_trace(ended))
+    assert [(finding["caught"], finding["ended"]) for finding in findings] == [(False, "program"), (True, None)]
 
 
 def test_of_one_error_that_came_again_and_again_the_last_ended_the_program(programs):

@@ -90,6 +90,21 @@ def test_of_a_missing_file_the_recorded_line_is_shown():
     drive(SourcePane(), script)
 
 
+def test_that_a_file_has_another_line_than_was_recorded_is_said():
+    async def script(app, pilot):
+        spot = Spot("/srv/model.py", 2, "    y = x * w")
+        app.pane.show(spot, "# new\nimport os\ny = x * w\n", {})
+        assert app.pane.is_changed
+        assert seen(app.pane)[1] == "the file was changed since; the line was: y = x * w"
+        app.pane.show(spot, "x = 1\n\ty = x * w\n", {})
+        assert not app.pane.is_changed
+        assert seen(app.pane)[1].endswith("x = 1")
+        app.pane.show(spot, "one line\n", {})
+        assert app.pane.is_changed
+
+    drive(SourcePane(), script)
+
+
 def test_the_work_for_a_big_file_is_bounded(monkeypatch):
     lexed = []
     coloured = Highlighter._coloured

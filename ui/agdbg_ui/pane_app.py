@@ -469,7 +469,10 @@ class PaneApp(App[TuiResult]):
                 self.say(f"breakpoint at {place} on again")
             else:
                 added = await breakpoints.toggle_line(file, line)
-                self.say(f"breakpoint at {place} {'set' if added else 'removed'}")
+                source = self.panes.source
+                is_changed = added and source.path == file and source.is_changed
+                more = ", as the file is now: it was changed since, and lines of the program are others" * is_changed
+                self.say(f"breakpoint at {place} {'set' if added else 'removed'}{more}")
             self.breakpoints_changed()
 
     async def go_to_node(self, node: int) -> None:

@@ -33,6 +33,10 @@ OFF = "breakpoint off"
 _SHIFT = 8
 #: Lines for what is said of a line above it.
 _NOTE_LINES = 3
+#: Said before the line that was recorded, of a file that has another one there now.
+_CHANGED = "the file was changed since; the line was"
+#: Recorded lines that are longer may be cut.
+_LONGEST = 400
 _UNREADABLE = "the file cannot be read; this is from the recording"
 
 
@@ -85,6 +89,14 @@ class SourcePane(Rows):
     def line(self) -> int:
         """The current line, from 1; 0: none."""
         return self.spot.line
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file has another line there than was recorded."""
+        known, at = self.spot.known.strip(), self.line - self._first
+        if self._text is None or not known or not self.line or len(known) >= _LONGEST:
+            return False
+        return not 0 <= at < len(self._lines) or self._lines[at].strip() != known
 
     def show(self, spot: Spot, text: str | None, marks: Mapping[int, str]) -> None:
         """Show a line of a file.
@@ -159,6 +171,8 @@ class SourcePane(Rows):
         """What stands above the lines, which scroll below it."""
         width = max(self.inner_width, 20)
         self._said = [] if self._text is not None else [shorten(_UNREADABLE, width)]
+        if self.is_changed:
+            self._said.append(shorten(f"{_CHANGED}: {safe(self.spot.known.strip())}", width))
         if self.spot.note:
             lines = wrap_phrases(safe(self.spot.note), width, width)
             self._said += [*lines[: _NOTE_LINES - 1], shorten(" ".join(lines[_NOTE_LINES - 1 :]), width)][: len(lines)]
