@@ -38,11 +38,13 @@ def _remark(case: Case, place: int, node: NodeFact) -> Finding:
     end = walk.nearest_above(place, everything, lambda at: not measured.bad_output[at], LIMIT)
     stop = case.facts.node(int(walk.ids[end])) if end >= 0 else None
     seen = next(each for each in case.facts.summaries(node.id) if (each.nans or each.infs) and each.what == "output")
-    evidence = [Evidence("produced", node.site, f"{op_words(node)}: {elements_words(case, seen)}")]
+    evidence = [Evidence("produced", node.site, f"{op_words(node)}: {elements_words(case, seen)}", node.id)]
     how = "nothing is computed from it"
     if stop is not None:
         how = f"it is absorbed at {made_by(stop)}{lines.at(stop.site)}"
-        evidence.append(Evidence("absorbed", stop.site, f"{op_words(stop)}: absorbed here, what it gives is finite"))
+        evidence.append(
+            Evidence("absorbed", stop.site, f"{op_words(stop)}: absorbed here, what it gives is finite", stop.id)
+        )
     what = "A NaN" if seen.nans else "An infinity"
     return Finding(
         kind="absorbed",

@@ -50,15 +50,15 @@ def _evidence(scene: Scene, story: Story, times: int) -> tuple[Evidence, ...]:
     found: list[tuple[int, Evidence]] = []
     entry = story.entries[0] if story.entries else None
     if entry is not None:
-        found.append((entry.node.row, Evidence("entry", entry.node.site, _entry_note(scene, entry))))
+        found.append((entry.node.row, Evidence("entry", entry.node.site, _entry_note(scene, entry), entry.node.id)))
         if entry.consumer is not None and not same_line(entry.consumer.site, entry.node.site):
             note = f"{op_words(entry.consumer)} used it: the way into the part that was freed"
-            found.append((entry.consumer.row, Evidence("used", entry.consumer.site, note)))
+            found.append((entry.consumer.row, Evidence("used", entry.consumer.site, note, entry.consumer.id)))
     if scene.node is not None and (entry is None or not same_line(entry.node.site, scene.node.site)):
         found.append(
             (
                 scene.node.row,
-                Evidence("created", scene.node.site, f"{op_words(scene.node)}: what it saved is gone"),
+                Evidence("created", scene.node.site, f"{op_words(scene.node)}: what it saved is gone", scene.node.id),
             )
         )
     if scene.first is not None:

@@ -43,9 +43,9 @@ def _finding(case: Case, told: HookList, reads: list[GradReadFact]) -> Finding:
     names = list(dict.fromkeys(name for each in reads if (name := facts.name_of_leaf(each.node))))
     whose = f"`{names[0]}`" if names else "a leaf"
     within = f", in {hook_words(facts, hook.fact)}," if hook is not None else ""
-    evidence = [Evidence("read", read.site, f"None here, {count(len(reads), 'time')}")]
+    evidence = [Evidence("read", read.site, f"None here, {count(len(reads), 'time')}", read.node)]
     if hook is not None:
-        evidence.insert(0, Evidence("registered", hook.fact.site, f"{hook.fact.kind} hook"))
+        evidence.insert(0, Evidence("registered", hook.fact.site, f"{hook.fact.kind} hook", hook.fact.node))
     if call is not None:
         evidence.append(Evidence("call", call.site, f"`{call_text(call.site, call.call)}` accumulates it later"))
     return Finding(

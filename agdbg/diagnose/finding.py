@@ -1,6 +1,6 @@
 """What a diagnosis answers with: plain frozen values, which ``dataclasses.asdict`` turns into JSON."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from agdbg.record.lookup import Site
@@ -18,11 +18,14 @@ class Evidence:
         role: what the line did: ``saved``, ``wrote``, ``first call``, ...; they are in ``docs/diagnoses.md``.
         site: where it is.
         note: what there is to say about it, in a few words; may be empty.
+        node: id of the node that it is about, as in the record; 0 where it is about none, a call say, or about several. Lines
+            that say the same of different nodes are equal: a loop makes one mistake in each turn.
     """
 
     role: str
     site: Site
     note: str = ""
+    node: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,9 @@ def _found(case: Case, call: PassFact, layers: list[_Layer], ratio: float, *, fa
     compared = f"{_times(1 / ratio)} times smaller than" if fades and ratio else f"{_times(ratio)} times larger than"
     if not ratio:
         compared = "zero, below what its dtype can hold, and not"
-    evidence = [Evidence("layer", each.user.site, f"`{each.name}`: {_size(each.size)}") for each in _shown(layers)]
+    evidence = [
+        Evidence("layer", each.user.site, f"`{each.name}`: {_size(each.size)}", each.user.id) for each in _shown(layers)
+    ]
     evidence.append(Evidence("needed", call.site, "sizes are the root of the mean square of the gradient"))
     return Found(
         call.row,

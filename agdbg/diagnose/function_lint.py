@@ -62,7 +62,11 @@ def _unmarked_finding(case: Case, told: UnmarkedFact) -> Finding:
     wrote = next((each for each in reversed(case.facts.bumps(told.storage)) if each.row < told.row), None)
     lines = Lines(told.site)
     where = lines.at(wrote.site) if wrote is not None else ""
-    writes = (Evidence("wrote", wrote.site, f"{wrote.op.name} changed `{told.argument}`"),) if wrote is not None else ()
+    writes = (
+        (Evidence("wrote", wrote.site, f"{wrote.op.name} changed `{told.argument}`", wrote.node),)
+        if wrote is not None
+        else ()
+    )
     return Finding(
         kind=UNMARKED,
         cause=(
@@ -70,7 +74,7 @@ def _unmarked_finding(case: Case, told: UnmarkedFact) -> Finding:
             f"place{where} without ctx.mark_dirty(): autograd goes on with the history of the old value, and gradients are wrong."
         ),
         evidence=(
-            Evidence("applied", told.site, _name(told.op.name)),
+            Evidence("applied", told.site, _name(told.op.name), told.node),
             *_definition(case, told.node, FunctionCall.FORWARD),
             *writes,
         ),
@@ -132,7 +136,7 @@ def _cycle_finding(case: Case, kept: KeptFact, op: str) -> Finding:
             "context hold each other, and their memory is not freed when the graph is dropped."
         ),
         evidence=(
-            Evidence("applied", kept.site, f"its forward() put an output on ctx as `{kept.name}`"),
+            Evidence("applied", kept.site, f"its forward() put an output on ctx as `{kept.name}`", kept.node),
             *_definition(case, kept.node, FunctionCall.FORWARD),
         ),
         nodes=(kept.node,),
@@ -163,7 +167,7 @@ def _second_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall, aga
             "of backward() does not flow through it, so a second derivative lacks what depends on it, without an error."
         ),
         evidence=(
-            Evidence("applied", kept.site, f"its forward() kept `{where}`"),
+            Evidence("applied", kept.site, f"its forward() kept `{where}`", kept.node),
             *_definition(case, kept.node, FunctionCall.FORWARD),
             *_definition(case, kept.node, FunctionCall.BACKWARD),
             Evidence(
@@ -198,9 +202,12 @@ def _written_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall, bu
             "nothing was raised."
         ),
         evidence=(
-            Evidence("applied", kept.site, f"its forward() kept `ctx.{kept.name}`"),
+            Evidence("applied", kept.site, f"its forward() kept `ctx.{kept.name}`", kept.node),
             Evidence(
-                "wrote", bump.site, f"version {bump.old} to {bump.new}, by {bump.op.name or 'an op without a name'}"
+                "wrote",
+                bump.site,
+                f"version {bump.old} to {bump.new}, by {bump.op.name or 'an op without a name'}",
+                bump.node,
             ),
             Evidence("needed", call.call.site, "ran backward()"),
         ),
@@ -230,7 +237,7 @@ def _changed_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall) ->
             "others have too. Nothing checks that, and the gradient is that of the new numbers."
         ),
         evidence=(
-            Evidence("applied", kept.site, f"its forward() kept `ctx.{kept.name}`"),
+            Evidence("applied", kept.site, f"its forward() kept `ctx.{kept.name}`", kept.node),
             *_definition(case, kept.node, FunctionCall.FORWARD),
             *_definition(case, kept.node, FunctionCall.BACKWARD),
             Evidence("needed", call.call.site, "ran backward()"),
@@ -269,7 +276,7 @@ def _cut_finding(case: Case, call: BackwardCall, site: Site, how: str) -> Findin
     node = case.facts.node(call.node)
     name = _name(node.op.name) if node is not None else "a custom Function"
     lines = Lines(call.call.site)
-    applied = (Evidence("applied", node.site, f"built {op_words(node)}"),) if node is not None else ()
+    applied = (Evidence("applied", node.site, f"built {op_words(node)}", node.id),) if node is not None else ()
     return Finding(
         kind=CUT,
         cause=(

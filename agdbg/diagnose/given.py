@@ -32,7 +32,10 @@ def given_finding(case: Case, call: PassFact, node: NodeFact, seen: SummaryFact,
     hook = _hook(case, call, node)
     evidence = [
         Evidence(
-            "created", node.site, f"{op_words(node)}: in the gradient that comes to it {elements_words(case, seen)}"
+            "created",
+            node.site,
+            f"{op_words(node)}: in the gradient that comes to it {elements_words(case, seen)}",
+            node.id,
         )
     ]
     if any(root == node.id for root, _ in call.roots) and hook is None:

@@ -164,7 +164,7 @@ def _evidence(case: Case, ran: list[_Function]) -> tuple[Evidence, ...]:
     for each in ran[:4]:
         node, site = case.facts.node(each.node), _backward(case, each)
         if node is not None:
-            found.append(Evidence("applied", node.site, f"`{each.name}`"))
+            found.append(Evidence("applied", node.site, f"`{each.name}`", node.id))
         if site.line:
             found.append(Evidence("backward", site, f"backward() of `{each.name}`"))
     return tuple(found)

@@ -60,7 +60,7 @@ def _finding(case: Case, cast: CastFact) -> Finding:
             "raised."
         ),
         evidence=(
-            Evidence("applied", cast.site, name),
+            Evidence("applied", cast.site, name, cast.node),
             *((Evidence("backward", backward, "defined here"),) if backward.line else ()),
             *((Evidence("call", call.site, "ran it"),) if call is not None else ()),
         ),

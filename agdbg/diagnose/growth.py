@@ -71,7 +71,9 @@ def _chain_found(case: Case, chain: Chain) -> Found:
             ),
             evidence=(
                 *ran,
-                Evidence("holds", site, f"{op_words(last)} links the graph of each iteration to all before it"),
+                Evidence(
+                    "holds", site, f"{op_words(last)} links the graph of each iteration to all before it", last.id
+                ),
             ),
             nodes=(last.id,),
             certainty=certainty,
@@ -114,7 +116,11 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
         holder = Holder(state.text, state.site)
     bank, holder = _put(case, call) if holder is None else ("", holder)
     where = f": `{holder.text}`{lines.at(holder.site)} keeps them" if holder is not None else ""
-    made = (Evidence("created", root.site, f"{op_words(root)}: the root of each graph"),) if root is not None else ()
+    made = (
+        (Evidence("created", root.site, f"{op_words(root)}: the root of each graph", root.id),)
+        if root is not None
+        else ()
+    )
     keeps = (Evidence("holds", holder.site, "keeps each of them"),) if holder is not None else ()
     kept = held_as or name or "loss"
     number = f"`{kept}.item()`, or " if kept == name else ""
@@ -205,7 +211,7 @@ def _carried_finding(case: Case, passes: list[PassFact], entries: list[Entry]) -
             f"{count(first.planned, 'node')} in the first call, {count(last.planned, 'node')} in the last."
         ),
         evidence=(
-            Evidence("entry", entry.node.site, f"{op_words(entry.node)}: made in the iteration before"),
+            Evidence("entry", entry.node.site, f"{op_words(entry.node)}: made in the iteration before", entry.node.id),
             Evidence("call", last.site, f"called {count(len(passes), 'time')}"),
         ),
         nodes=(entry.node.id,),

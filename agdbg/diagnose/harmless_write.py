@@ -87,7 +87,10 @@ def _remark(case: Case, bump: BumpFact) -> Found | None:
             cause=f"{what} writes to {written} in place, and nothing that was saved needs it as it was.",
             evidence=(
                 Evidence(
-                    "wrote", bump.site, f"version {bump.old} to {bump.new}, by {bump.op.name}; no node had saved it"
+                    "wrote",
+                    bump.site,
+                    f"version {bump.old} to {bump.new}, by {bump.op.name}; no node had saved it",
+                    bump.node,
                 ),
             ),
             nodes=(bump.node,) if bump.node else (),

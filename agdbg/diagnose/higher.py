@@ -65,7 +65,11 @@ def _constant(case: Case, call: PassFact) -> Found | None:
     lines = Lines(call.site)
     root = case.facts.node(call.roots[0][0]) if call.roots else None
     words = f"`{call_text(call.site, call.call)}`{lines.at(call.site)}"
-    evidence = [Evidence("created", root.site, f"{op_words(root)}: what is differentiated")] if root is not None else []
+    evidence = (
+        [Evidence("created", root.site, f"{op_words(root)}: what is differentiated", root.id)]
+        if root is not None
+        else []
+    )
     return Found(
         call.row,
         Finding(
@@ -111,7 +115,7 @@ def _not_twice(case: Case, call: PassFact) -> Found | None:
                 f"{words} makes a graph of its gradients, and {made_by(node)}{lines.at(node.site)} cannot be differentiated twice."
             ),
             evidence=(
-                Evidence("created", node.site, f"{op_words(node)}: its backward has no derivative"),
+                Evidence("created", node.site, f"{op_words(node)}: its backward has no derivative", node.id),
                 Evidence("first call", call.site, "create_graph=True: differentiating what it gives will fail there"),
             ),
             nodes=(node.id,),

@@ -141,7 +141,11 @@ def _written_since(case: Case, hook: Registered) -> Reason | None:
         mistake=True,
         fix="Register the hook after the in-place op, or write the op out of place.",
         certainty="likely",
-        evidence=(Evidence("wrote", bumps[0].site, f"{bumps[0].op.name} gave the tensor another place in the graph"),),
+        evidence=(
+            Evidence(
+                "wrote", bumps[0].site, f"{bumps[0].op.name} gave the tensor another place in the graph", bumps[0].node
+            ),
+        ),
     )
 
 

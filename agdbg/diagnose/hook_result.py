@@ -43,9 +43,9 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
         kind=KIND,
         cause=f"{capital(hook_words(facts, hook))}{where} returned {what}.",
         evidence=(
-            Evidence("created", node.site, f"built {op_words(node)}"),
-            *([Evidence("registered", hook.site, f"{hook.kind} hook")] if hook is not fired else []),
-            *([Evidence("hook", fired.defined, "the function")] if fired.defined.line else []),
+            Evidence("created", node.site, f"built {op_words(node)}", node.id),
+            *([Evidence("registered", hook.site, f"{hook.kind} hook", hook.node)] if hook is not fired else []),
+            *([Evidence("hook", fired.defined, "the function", fired.node)] if fired.defined.line else []),
             Evidence("needed", error.site, "ran it"),
         ),
         nodes=(node.id,),

@@ -48,7 +48,7 @@ def _never_finding(case: Case, hook: Registered, why: Reason, number: int) -> Fi
     return Finding(
         kind=NEVER,
         cause=f"{capital(hook_words(case.facts, fact))}, registered{where}, never fired{times}, because {why.words}.",
-        evidence=(*why.evidence, Evidence("registered", fact.site, _on(case, fact)), *_definition(fact)),
+        evidence=(*why.evidence, Evidence("registered", fact.site, _on(case, fact), fact.node), *_definition(fact)),
         nodes=(fact.node,) if fact.node else (),
         certainty=why.certainty,
         fix=why.fix,
@@ -61,7 +61,7 @@ def _on(case: Case, fact: HookFact) -> str:
 
 
 def _definition(fact: HookFact) -> tuple[Evidence, ...]:
-    return (Evidence("hook", fact.defined, "the function"),) if fact.defined.line else ()
+    return (Evidence("hook", fact.defined, "the function", fact.node),) if fact.defined.line else ()
 
 
 # ----- hooks that stayed with the old node when a tensor was written in place -----
@@ -87,7 +87,9 @@ def _left_finding(case: Case, hook: Registered, row: int, retained: HookFact | N
     name, lines = on_name(facts, fact) or "the tensor", Lines(fact.site)
     quoted = f"`{name}`" if name != "the tensor" else name
     grad = f", while `{name}.grad` (retain_grad) is that after it" if retained is not None and quoted != name else ""
-    keeps = (Evidence("retained", retained.site, "moved to the new node"),) if retained is not None else ()
+    keeps = (
+        (Evidence("retained", retained.site, "moved to the new node", retained.node),) if retained is not None else ()
+    )
     return Finding(
         kind=LEFT,
         cause=(
@@ -95,7 +97,7 @@ def _left_finding(case: Case, hook: Registered, row: int, retained: HookFact | N
             f"{lines.at(site)} ({op.name or 'a write'}): it sees the gradient of the old value{grad}."
         ),
         evidence=(
-            Evidence("registered", fact.site, _on(case, fact)),
+            Evidence("registered", fact.site, _on(case, fact), fact.node),
             *keeps,
             Evidence("wrote", site, f"{op.name or 'a write'} gave {quoted} a new grad_fn"),
         ),
@@ -128,7 +130,7 @@ def _edited_finding(case: Case, told: HookList, times: list[HookFact]) -> Findin
     lines = Lines(fact.site)
     other = "another branch of the graph"
     evidence = [
-        *([Evidence("registered", fact.site, _on(case, fact))] if hook is not None else []),
+        *([Evidence("registered", fact.site, _on(case, fact), fact.node)] if hook is not None else []),
         *_definition(fired),
     ]
     if sibling is not None:
@@ -136,7 +138,9 @@ def _edited_finding(case: Case, told: HookList, times: list[HookFact]) -> Findin
         made = f" ({made_by(sibling)}{lines.at(sibling.site)})" if sibling.site.line else ""
         other = f"{f'`{name}`' if name else op_words(sibling)}{made}"
         if sibling.site.line:
-            evidence.insert(0, Evidence("sibling", sibling.site, f"{op_words(sibling)} gets the same gradient tensor"))
+            evidence.insert(
+                0, Evidence("sibling", sibling.site, f"{op_words(sibling)} gets the same gradient tensor", sibling.id)
+            )
     evidence += [Evidence("wrote", each, "wrote to the gradient in place") for each in wrote]
     if call is not None:
         evidence.append(
@@ -144,7 +148,7 @@ def _edited_finding(case: Case, told: HookList, times: list[HookFact]) -> Findin
         )
     where = fired.defined if fired.kind == "backward" else fact.site
     evidence = evidence or [
-        Evidence("hook", fired.defined if fired.defined.line else fired.site, "wrote to its gradient")
+        Evidence("hook", fired.defined if fired.defined.line else fired.site, "wrote to its gradient", fired.node)
     ]
     return Finding(
         kind=EDITED,

@@ -148,11 +148,11 @@ def _evidence(
 ) -> tuple[Evidence, ...]:
     found: list[tuple[int, Evidence]] = [*around]
     if stain.node is not None:
-        found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain))))
+        found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain), stain.node.id)))
     if stain.entries:
         entry = stain.entries[0].node
         note = f"{op_words(entry)}: here the graph reaches back into an earlier iteration"
-        found.append((entry.row, Evidence("entry", entry.site, note)))
+        found.append((entry.row, Evidence("entry", entry.site, note, entry.id)))
     found += _written(stain)
     ordered = [evidence for _, evidence in sorted(found, key=lambda each: each[0])]
     return (
@@ -164,10 +164,10 @@ def _evidence(
 
 def _written(stain: Stain) -> list[tuple[int, Evidence]]:
     shown, rest = stain.writers[:SHOWN], stain.writers[SHOWN:]
-    found = [(each.first.row, Evidence("wrote", each.site, _wrote_note(each))) for each in shown]
+    found = [(each.first.row, Evidence("wrote", each.site, _wrote_note(each), each.first.node)) for each in shown]
     if rest:
         note = f"and {count(len(rest), 'more write')} from here on"
-        found.append((rest[0].first.row, Evidence("wrote", rest[0].site, note)))
+        found.append((rest[0].first.row, Evidence("wrote", rest[0].site, note, rest[0].first.node)))
     return found
 
 
@@ -182,7 +182,7 @@ def _remarks(stain: Stain, stale: Stale, parts: Evidence | None) -> list[Evidenc
         verb = "is" if stale.count == 1 else "are"
         number = count(stale.count, "more saved tensor")
         note = f"{'at least ' if stale.more else ''}{number} of this graph {verb} stale too"
-        found.append(Evidence("stale", stale.site, note))
+        found.append(Evidence("stale", stale.site, note, stale.nodes[0]))
     return found
 
 

@@ -54,7 +54,7 @@ def kept_finding(case: Case, gradient: Gradient, kept: KeptFact, call: str, refu
             "that, though the gradient may well depend on what was differentiated."
         ),
         evidence=(
-            Evidence("applied", kept.site, f"its forward() kept {where}"),
+            Evidence("applied", kept.site, f"its forward() kept {where}", kept.node),
             *(Evidence(role, site, "defined here") for role, site in places if site.line),
             Evidence("gradient", gradient.call.site, gradient.note),
             refused,

@@ -60,7 +60,9 @@ def _remark(case: Case, results: list[NodeFact], unrun: Mask) -> Found | None:
     saved = bool((walk.saving & below).any())
     again = f", {count(times, 'time')}" if times > 1 else ""
     kept = " What its nodes saved was kept for nothing." if saved else ""
-    begins = (Evidence("begins", start.site, f"{start.op.name} is its first node"),) if start is not None else ()
+    begins = (
+        (Evidence("begins", start.site, f"{start.op.name} is its first node", start.id),) if start is not None else ()
+    )
     return Found(
         first.row,
         Finding(
@@ -71,7 +73,7 @@ def _remark(case: Case, results: list[NodeFact], unrun: Mask) -> Found | None:
             ),
             evidence=(
                 *begins,
-                Evidence("made", first.site, f"{first.op.name} is the last: nothing is computed from it"),
+                Evidence("made", first.site, f"{first.op.name} is the last: nothing is computed from it", first.id),
             ),
             nodes=(first.id,),
             certainty="certain",

@@ -201,15 +201,26 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
     if fate.user is not None:
         name = leaf_name(case, fate)
         found.append(
-            (fate.user.row, Evidence("used", fate.user.site, f"{op_words(fate.user)} uses {name or 'the leaf'}"))
+            (
+                fate.user.row,
+                Evidence("used", fate.user.site, f"{op_words(fate.user)} uses {name or 'the leaf'}", fate.user.id),
+            )
         )
     if fate.cut is not None:
         times = f", at least {count(fate.cut.count, 'time')}" if fate.cut.count > 1 else ""
         found.append(
-            (fate.cut.row, Evidence("cut", fate.cut.site, CUT_WORDS.get(fate.cut.op.name, "ended the path") + times))
+            (
+                fate.cut.row,
+                Evidence(
+                    "cut", fate.cut.site, CUT_WORDS.get(fate.cut.op.name, "ended the path") + times, fate.cut.producer
+                ),
+            )
         )
         found += [
-            (each.row, Evidence("cut", each.site, f"{CUT_WORDS.get(each.op.name, 'ended the path')} as well"))
+            (
+                each.row,
+                Evidence("cut", each.site, f"{CUT_WORDS.get(each.op.name, 'ended the path')} as well", each.producer),
+            )
             for each in fate.others[:NAMED]
         ]
         if fate.cut.op.name == "no_grad":
@@ -221,7 +232,12 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
             ]
     if fate.node is not None and fate.node is not fate.user:
         note = "sends no gradient on" if fate.how == "refused" else "the last that is computed from it"
-        found.append((fate.node.row, Evidence("refused" if fate.how == "refused" else "made", fate.node.site, note)))
+        found.append(
+            (
+                fate.node.row,
+                Evidence("refused" if fate.how == "refused" else "made", fate.node.site, note, fate.node.id),
+            )
+        )
     if fate.site is not None:
         found.append((call.row - 1, Evidence("cut", fate.site, "runs its function with gradients switched off")))
     holder = _holder(leaves, group)

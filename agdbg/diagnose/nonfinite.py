@@ -264,19 +264,21 @@ def _certainty(case: Case, story: Story, choice: NodeFact | None) -> Certainty:
 
 def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overflow | None) -> tuple[Evidence, ...]:
     node, call = story.producer, story.call
-    found: list[tuple[int, Evidence]] = [(node.row, Evidence("produced", node.site, _produced(case, story, expected)))]
+    found: list[tuple[int, Evidence]] = [
+        (node.row, Evidence("produced", node.site, _produced(case, story, expected), node.id))
+    ]
     if story.meant is not None:
         note = f"{op_words(story.meant)} puts in infinities, which are no fault by themselves"
-        found.append((story.meant.row, Evidence("masked", story.meant.site, note)))
+        found.append((story.meant.row, Evidence("masked", story.meant.site, note, story.meant.id)))
     if story.became is not None:
         note = f"{op_words(story.became)} made NaN of its infinities: 0 * inf, inf - inf and inf / inf are NaN"
-        found.append((story.became.row, Evidence("became NaN", story.became.site, note)))
+        found.append((story.became.row, Evidence("became NaN", story.became.site, note, story.became.id)))
     for other in story.others[:OTHERS]:
-        found.append((other.row, Evidence("produced", other.site, f"{op_words(other)} made some of its own")))
+        found.append((other.row, Evidence("produced", other.site, f"{op_words(other)} made some of its own", other.id)))
     if choice is not None and not story.forward:
         what = "them" if _was_bad(case, story) else "these elements"
         note = f"{op_words(choice)} leaves {what} out in forward; in backward it sends zeros to where they were"
-        found.append((choice.row, Evidence("masked", choice.site, note)))
+        found.append((choice.row, Evidence("masked", choice.site, note, choice.id)))
     hook = None if story.forward else hook_at(case, call, node)
     if hook is not None:
         found.append(
@@ -286,7 +288,7 @@ def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overf
             )
         )
     if expected is not None:
-        found.append((expected.row, Evidence("scaled", expected.site, expected.note)))
+        found.append((expected.row, Evidence("scaled", expected.site, expected.note, expected.node)))
     found.append((call.row, Evidence("needed", call.site, _needed(case, story))))
     return tuple(evidence for _, evidence in sorted(found, key=lambda each: each[0]))
 

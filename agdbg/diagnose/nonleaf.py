@@ -99,7 +99,7 @@ def _found(case: Case, node: NodeFact, name: str, read_at: Site | None, certaint
     lines, what = Lines(node.site), f"`{name}`" if name else "a tensor"
     made = f"{made_by(node)}{lines.at(node.site)}"
     call = next((each for each in case.facts.passes if each.row > node.row), None)
-    evidence = [Evidence("copied", node.site, f"{op_words(node)}: what it gives is no leaf")]
+    evidence = [Evidence("copied", node.site, f"{op_words(node)}: what it gives is no leaf", node.id)]
     if call is not None:
         evidence.append(Evidence("needed", call.site, "leaves the gradient in the leaf"))
     if read_at is not None:

@@ -53,7 +53,7 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
             f"`{call_text(call.site, call.call)}`{lines.at(call.site)} ran {op_words(node)}."
         ),
         evidence=(
-            Evidence("created", node.site, f"{op_words(node)}: the first node of the pass that returned NaN"),
+            Evidence("created", node.site, f"{op_words(node)}: the first node of the pass that returned NaN", node.id),
             Evidence("needed", call.site, "ran it in anomaly mode"),
         ),
         nodes=(node.id,),

@@ -26,7 +26,9 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
     name, lines = call.op.name.removesuffix("Backward"), Lines(error.site)
     node = case.facts.node(call.node)
     forward = defined(case, call.node, FunctionCall.FORWARD)
-    evidence = [Evidence("applied", node.site, f"`{name}`")] if node is not None and node.site != error.site else []
+    evidence = (
+        [Evidence("applied", node.site, f"`{name}`", node.id)] if node is not None and node.site != error.site else []
+    )
     evidence += [Evidence("forward", forward, "defined here")] if forward.line else []
     jvp = call.what == "jvp"
     return Finding(

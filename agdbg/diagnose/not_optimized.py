@@ -90,7 +90,7 @@ def _told(
             cause=cause,
             evidence=(
                 Evidence("optimizer", holder.site, f"{holder.op.name} is built{built}"),
-                Evidence("used", story.user.site, used),
+                Evidence("used", story.user.site, used, story.user.id),
                 Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
             ),
             nodes=(story.user.id,),

@@ -28,7 +28,7 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
     lines = Lines(call.site)
     ran = [case.facts.pass_of(each) for each in case.facts.passes_of(node.id)]
     built = next((each for each in ran if each is not None and each.id != call.id and each.create_graph), None)
-    evidence = [Evidence("applied", node.site, f"built {op_words(node)}")]
+    evidence = [Evidence("applied", node.site, f"built {op_words(node)}", node.id)]
     if built is not None:
         evidence.append(Evidence("first call", built.site, "ran its backward() with create_graph=True"))
     evidence.append(Evidence("second call", call.site, "differentiated what that gave"))

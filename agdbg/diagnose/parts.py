@@ -17,11 +17,15 @@ def apart(case: Case, stain: Stain) -> list[tuple[int, Evidence]]:
     saved = saved_part(case, stain)
     found = []
     if saved is not None:
-        found.append((saved.row, Evidence("view", saved.site, f"the part that was saved: {saved.words}")))
+        found.append(
+            (saved.row, Evidence("view", saved.site, f"the part that was saved: {saved.words}", saved.producer))
+        )
     for writer in stain.writers[:EARLIER]:
         part = written_part(case, stain, writer)
         if part is not None:
-            found.append((part.row, Evidence("view", part.site, f"the part that was written: {part.words}")))
+            found.append(
+                (part.row, Evidence("view", part.site, f"the part that was written: {part.words}", part.producer))
+            )
     return found
 
 
@@ -33,12 +37,20 @@ def earlier(case: Case, stain: Stain) -> list[tuple[int, Evidence]]:
     found = []
     for bump in [each for each in case.facts.bumps(stain.storage) if each.row < node.row][-EARLIER:]:
         found.append(
-            (bump.row, Evidence("wrote earlier", bump.site, f"version {bump.old} to {bump.new}, before it was saved"))
+            (
+                bump.row,
+                Evidence(
+                    "wrote earlier", bump.site, f"version {bump.old} to {bump.new}, before it was saved", bump.node
+                ),
+            )
         )
     for other in _savers(case, stain, node):
         version = next(save.version for save in other.saves if save.storage == stain.storage)
         found.append(
-            (other.row, Evidence("saved earlier", other.site, f"{op_words(other)} saved a part at version {version}"))
+            (
+                other.row,
+                Evidence("saved earlier", other.site, f"{op_words(other)} saved a part at version {version}", other.id),
+            )
         )
     return sorted(found, key=lambda each: each[0])[-EARLIER:]
 

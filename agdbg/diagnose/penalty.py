@@ -59,7 +59,7 @@ def _found(case: Case, call: PassFact, node: NodeFact, text: str) -> Found:
             ),
             evidence=(
                 Evidence("first call", call.site, "without create_graph=True: what it gives has no graph"),
-                Evidence("added", node.site, "goes into the sum without a gradient of its own"),
+                Evidence("added", node.site, "goes into the sum without a gradient of its own", node.id),
             ),
             nodes=(node.id,),
             certainty="likely",

@@ -71,7 +71,9 @@ def _found(case: Case, leaves: Leaves, leaf: Leaf, user: NodeFact, name: str) ->
             ),
             evidence=(
                 Evidence("optimizer", holder.site, f"{holder.op.name} is built"),
-                Evidence("used", user.site, f"used in `{module.class_name}`, which does not know it as a parameter"),
+                Evidence(
+                    "used", user.site, f"used in `{module.class_name}`, which does not know it as a parameter", user.id
+                ),
                 Evidence("needed", call.site, "leaves gradients there that nothing steps"),
             ),
             nodes=(user.id,),

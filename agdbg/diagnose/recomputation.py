@@ -113,7 +113,7 @@ def _of_the_second_run(case: Case, told: RecomputeFact, call: PassFact, lines: L
     if not leaves:
         return None
     state = replace(leaves[0], others=len(leaves) - 1)
-    first = Evidence("first run", node.site, f"{op_words(node)} stands for it")
+    first = Evidence("first run", node.site, f"{op_words(node)} stands for it", node.id)
     fix = between_runs.fix(case, state, call, lines)
     evidence = (first, *_state_evidence(state)[1:])
     return _made(told, call, between_runs.words(case, state, lines), evidence, "certain", fix)
@@ -157,7 +157,7 @@ def _fix(what: str) -> str:
 def _first(case: Case, told: RecomputeFact) -> tuple[Evidence, ...]:
     node = case.facts.node(told.node)
     return (
-        (Evidence("first run", node.site, f"{op_words(node)}, whose saved tensors were computed again"),)
+        (Evidence("first run", node.site, f"{op_words(node)}, whose saved tensors were computed again", node.id),)
         if node is not None
         else ()
     )
@@ -168,18 +168,18 @@ def _first(case: Case, told: RecomputeFact) -> tuple[Evidence, ...]:
 
 def _state_evidence(state: Written) -> tuple[Evidence, ...]:
     wrote = [
-        Evidence("wrote", each.site, f"version {each.old} to {each.new}, by {each.op.name}")
+        Evidence("wrote", each.site, f"version {each.old} to {each.new}, by {each.op.name}", each.node)
         for each in state.since[-3:]
     ]
-    return (Evidence("first run", state.first.site, op_words(state.first)), *wrote)
+    return (Evidence("first run", state.first.site, op_words(state.first), state.first.id), *wrote)
 
 
 def _other_words(first: NodeFact, again: NodeFact, lines: Lines) -> tuple[str, tuple[Evidence, ...]]:
     """The cause and the lines, of an op with another result: random numbers, where its function draws some."""
     what = f"the first op with another result is {op_words(first)}{lines.at(first.site)}"
     runs = (
-        Evidence("first run", first.site, f"{op_words(first)} gave one result"),
-        Evidence("second run", again.site, "gave another result than before"),
+        Evidence("first run", first.site, f"{op_words(first)} gave one result", first.id),
+        Evidence("second run", again.site, "gave another result than before", again.id),
     )
     drawn = foreign_draw(first.site)
     if drawn is None:

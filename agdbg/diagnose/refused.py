@@ -20,7 +20,7 @@ from agdbg.diagnose.source import call_text, goes_to_numpy
 from agdbg.diagnose.words import Lines, count, listed
 from agdbg.diagnose.writers import disabled_at
 from agdbg.diagnose.writes import write
-from agdbg.events import Kind
+from agdbg.events import Kind, unpack_edge
 from agdbg.record.facts import ErrorFact
 from agdbg.record.lookup import Op, Site
 
@@ -67,6 +67,7 @@ class _Cut:
     storage: int
     count: int
     row: int
+    producer: int
 
 
 def _no_graph(case: Case, failure: Failure) -> Finding:
@@ -74,7 +75,7 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     lines = Lines(error.site)
     call = f"`{call_text(error.site, 'backward', 'grad')}`{lines.at(error.site)}"
     cuts = _cuts(case, error)
-    evidence = [Evidence("cut", cut.site, _cut_note(cut)) for cut in cuts]
+    evidence = [Evidence("cut", cut.site, _cut_note(cut), cut.producer) for cut in cuts]
     off = disabled_at(case, error.row)
     if off is not None:
         evidence.append(Evidence("switched off", off, "gradients are switched off since here"))
@@ -149,6 +150,6 @@ def _cuts(case: Case, error: ErrorFact) -> list[_Cut]:
 
 
 def _cut(case: Case, row: int) -> _Cut:
-    _, storage, where, _, times, *_ = case.facts.words(row)
+    _, storage, where, producer, times, *_ = case.facts.words(row)
     site, op = case.facts.site_and_op(where)
-    return _Cut(op, site, storage, times, row)
+    return _Cut(op, site, storage, times, row, unpack_edge(producer)[0])

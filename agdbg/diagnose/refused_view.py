@@ -61,7 +61,7 @@ def _gradient_of_hook(failure: Failure, hook: HookFact) -> Finding:
         failure,
         f"{writing(error)} the gradient that the hook, registered{Lines(error.site).at(hook.site)}, is given; its elements share "
         "memory, as those of the gradient of sum() do.",
-        [Evidence("registered", hook.site, f"{hook.kind} hook"), refused(failure, "nothing was written")],
+        [Evidence("registered", hook.site, f"{hook.kind} hook", hook.node), refused(failure, "nothing was written")],
         "likely",
         f"Return a new gradient from the hook and leave its argument as it is{f': `return {value}`' if value else ''}.",
     )

@@ -33,7 +33,7 @@ _OWN = frozenset(("running_mean", "running_var"))
 
 @dataclass(frozen=True)
 class _Writer:
-    """Who changed it: the line, a role for it, what there is to say, how sure that is, and more lines that wrote."""
+    """Who changed it: the line, a role for it, what there is to say, how sure that is, more lines that wrote, and its node."""
 
     site: Site
     role: str
@@ -42,6 +42,7 @@ class _Writer:
     words: str
     row: int
     more: tuple[tuple[Site, str], ...] = ()
+    node: int = 0
 
 
 @dataclass(frozen=True)
@@ -148,11 +149,16 @@ def _evidence(
     found = [
         (
             node.row,
-            Evidence("saved", node.site, f"{op_words(node)} saved {slot_words(saved.slot)} at version {saved.version}"),
+            Evidence(
+                "saved",
+                node.site,
+                f"{op_words(node)} saved {slot_words(saved.slot)} at version {saved.version}",
+                node.id,
+            ),
         )
     ]
     if writer is not None:
-        found.append((writer.row, Evidence(writer.role, writer.site, writer.note)))
+        found.append((writer.row, Evidence(writer.role, writer.site, writer.note, writer.node)))
         found += [(writer.row, Evidence("wrote", site, "writes to it as well")) for site, _ in writer.more]
     nodes, often = times
     more = f"\n{count(nodes, 'node')} of this line had saved this memory" if nodes > 1 else ""
@@ -170,7 +176,9 @@ def _writer(case: Case, spoiled: _Spoiled) -> _Writer | None:
     for told in case.facts.unmarked:
         if told.storage == saved.storage and saved.row < told.row < checked.row:
             note = f"{told.op.name} wrote to its argument `{told.argument}` without mark_dirty()"
-            return _Writer(told.site, "wrote", note, "certain", f"the forward of {told.op.name}", told.row)
+            return _Writer(
+                told.site, "wrote", note, "certain", f"the forward of {told.op.name}", told.row, node=told.node
+            )
     known = aliases(case, {saved.storage}, checked.row) or _handed_out_before(case, saved)
     known = known or _guessed(case, saved)
     for alias in known:
@@ -190,7 +198,7 @@ def _writer(case: Case, spoiled: _Spoiled) -> _Writer | None:
         note = (
             f"the forward of {user.op.name.removesuffix('Backward')} writes to what it was given, which is not counted"
         )
-        return _Writer(site, "wrote", note, "likely", f"`{text}`", user.row)
+        return _Writer(site, "wrote", note, "likely", f"`{text}`", user.row, node=user.id)
     return _handed_out(known, saved)
 
 

@@ -31,7 +31,7 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
             f"{lines.at(node.site)} saved for its backward, and saved tensors are strict."
         ),
         evidence=(
-            Evidence("saved", node.site, f"{op_words(node)} saved {slot_words(error.slot)}"),
+            Evidence("saved", node.site, f"{op_words(node)} saved {slot_words(error.slot)}", node.id),
             Evidence("refused", error.site, "nothing was written"),
         ),
         nodes=(node.id,),

@@ -37,7 +37,7 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
         kind=KIND,
         cause=f"The backward() of {built} returned {what}.",
         evidence=(
-            Evidence("applied", node.site, f"built {op_words(node)}"),
+            Evidence("applied", node.site, f"built {op_words(node)}", node.id),
             *_definition(case, node.id),
             Evidence("needed", error.site, "ran its backward()"),
         ),

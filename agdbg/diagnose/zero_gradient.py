@@ -131,7 +131,7 @@ def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
             ),
             evidence=(
                 *_evidence_of(hook),
-                Evidence("zeros", node.site, f"{op_words(node)}: a gradient came in, and zeros went out"),
+                Evidence("zeros", node.site, f"{op_words(node)}: a gradient came in, and zeros went out", node.id),
                 Evidence("needed", call.site, f"`{call_text(call.site, call.call)}` left zeros there"),
             ),
             nodes=(node.id,),
@@ -144,8 +144,8 @@ def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
 def _evidence_of(hook: HookFact | None) -> tuple[Evidence, ...]:
     if hook is None:
         return ()
-    defined = (Evidence("hook", hook.defined, "the function"),) if hook.defined.line else ()
-    return (Evidence("registered", hook.site, f"{hook.kind} hook"), *defined)
+    defined = (Evidence("hook", hook.defined, "the function", hook.node),) if hook.defined.line else ()
+    return (Evidence("registered", hook.site, f"{hook.kind} hook", hook.node), *defined)
 
 
 _HOOK_FIX = (

@@ -195,4 +195,5 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "end_col": site.end_col,
         "func": site.func,
         "text": site.text,
+        "node": evidence.node,
     }

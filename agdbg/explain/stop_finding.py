@@ -95,7 +95,7 @@ def _of_the_node(facts: "Facts", kind: str, node: int, text: str, within: tuple[
         return Finding(kind, f"{text}.", within, (), "certain", _NOWHERE)
     from_finite = " of finite numbers" in text
     note = "the first that made it: what came in was finite" if from_finite else _OF_INFINITIES
-    evidence = (Evidence("created", fact.site, note), *within)
+    evidence = (Evidence("created", fact.site, note, fact.id), *within)
     return Finding(kind, f"{text}.", evidence, (node,), "certain", _fix(fact, "in the gradient" in text))
 
 
@@ -108,8 +108,8 @@ def _of_the_infinity(
         return Finding("nan", f"{text}.", within, (node,), "certain", _NOWHERE)
     where = " in the gradient that it sends" if in_gradient else ""
     evidence = (
-        Evidence("produced", first.site, f"{first.op.name} made an infinity{where}: what came in was finite"),
-        Evidence("became NaN", made.site, f"{made.op.name} {_OF_INFINITIES}"),
+        Evidence("produced", first.site, f"{first.op.name} made an infinity{where}: what came in was finite", first.id),
+        Evidence("became NaN", made.site, f"{made.op.name} {_OF_INFINITIES}", made.id),
         *within,
     )
     return Finding("nan", f"{text}.", evidence, (first.id, made.id), "certain", _fix(first, bool(in_gradient)))
@@ -134,7 +134,9 @@ def _passed_on(facts: "Facts", kind: str, node: int, text: str, within: tuple[Ev
     """A node that has only saved it: who made it is built, and was not looked at."""
     fact = facts.node(node)
     saved = (
-        () if fact is None else (Evidence("saved", fact.site, "it was there already when the filter was switched on"),)
+        ()
+        if fact is None
+        else (Evidence("saved", fact.site, "it was there already when the filter was switched on", fact.id),)
     )
     fix = f"Restart with the filter on: the run then stops at the line that makes it. agdbg lint --only {kind} names that line too."
     return Finding(kind, f"{text}.", (*saved, *within), (node,), "certain", fix)

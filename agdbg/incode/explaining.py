@@ -86,7 +86,7 @@ def _from_error(carried: LiveError, error: BaseException) -> Finding | None:
     first, *more = str(error).splitlines() or [carried.kind]
     fix = next((line.strip().removeprefix("fix: ") for line in more if line.strip().startswith("fix: ")), "")
     raised = _raised(error.__traceback__)
-    evidence = [] if node is None else [Evidence("created", node.site, node.op)]
+    evidence = [] if node is None else [Evidence("created", node.site, node.op, node.id)]
     evidence += [] if raised is None else [Evidence("raised", raised)]
     return Finding(carried.kind, first, tuple(evidence), () if node is None else (node.id,), "certain", fix)
 

@@ -58,7 +58,7 @@ def twice(nodes: list[LiveNode], call: str, site: Site) -> Finding:
         f"`{call}()`{_at(site)} freed what {_nodes(nodes)} of this graph had saved{_at(last.site)}: a backward through "
         f"{'it' if len(nodes) == 1 else 'them'} fails."
     )
-    evidence = (Evidence("created", last.site, last.op), Evidence("first call", site, "freed what was saved"))
+    evidence = (Evidence("created", last.site, last.op, last.id), Evidence("first call", site, "freed what was saved"))
     fix = (
         "Call backward() once, on the sum of the losses; or pass retain_graph=True to that call; or detach() what is carried "
         "over from an earlier iteration."
@@ -84,7 +84,9 @@ def written(node: LiveNode, trouble: LiveTrouble) -> Finding:
         f"{trouble.current} now, and a backward through it fails."
     )
     evidence = [
-        Evidence("saved", node.site, f"{node.op} saved {slot_words(trouble.slot)} at version {trouble.expected}")
+        Evidence(
+            "saved", node.site, f"{node.op} saved {slot_words(trouble.slot)} at version {trouble.expected}", node.id
+        )
     ]
     for write in trouble.writes[-_SHOWN:]:
         evidence.append(Evidence("wrote", write.site, f"{write.op}: version {write.version}"))
@@ -105,7 +107,9 @@ def not_finite(graph: LiveGraph) -> list[Finding]:
         cause = f"The tensor holds {what}, and {first.op}{_at(first.site)} is the first node that saved such a number."
     certainty: Certainty = "possible" if first is None else "likely"
     nodes = (graph.root,) if first is None else (first.id,)
-    evidence = _made(_node(graph, graph.root)) if first is None else (Evidence("saved", first.site, first.op),)
+    evidence = (
+        _made(_node(graph, graph.root)) if first is None else (Evidence("saved", first.site, first.op, first.id),)
+    )
     fix = "Look at that line's inputs: a sqrt or log at 0, a division by 0, an exp that overflows."
     return [Finding("nan" if graph.has_nan else "inf", cause, evidence, nodes, certainty, fix)]
 
@@ -146,7 +150,7 @@ def _node(graph: LiveGraph, number: int) -> LiveNode:
 
 
 def _made(node: LiveNode) -> tuple[Evidence, ...]:
-    return _known((Evidence("created", node.site, node.op),))
+    return _known((Evidence("created", node.site, node.op, node.id),))
 
 
 def _known(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:

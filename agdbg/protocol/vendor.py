@@ -346,7 +346,7 @@ class EventsBody(TypedDict):
 
 
 class Evidence(TypedDict):
-    """A line of code that shows why a finding is true."""
+    """A line of code that shows why a finding is true; ``node``: the one that it is about, 0 for none."""
 
     role: str
     note: str
@@ -357,6 +357,7 @@ class Evidence(TypedDict):
     end_col: int
     func: str
     text: str
+    node: int
 
 
 class Finding(TypedDict):

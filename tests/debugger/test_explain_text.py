@@ -20,7 +20,7 @@ FINDING = Finding(
     "inplace-modified",
     "y was changed after exp() had saved it for backward",
     (
-        Evidence("saved", SAVED, "exp saved its result at version 0"),
+        Evidence("saved", SAVED, "exp saved its result at version 0", 7),
         Evidence("wrote", WROTE, "two lines\nof note"),
         Evidence("called", Site("", 0), "from C"),
     ),
@@ -215,6 +215,7 @@ def test_as_json():
         "end_col": 15,
         "func": "Net.forward",
         "text": "    y = x.exp()\n",
+        "node": 7,
     }
     assert {key: finding[key] for key in ("kind", "certainty", "caught", "nodes")} == {
         "kind": "inplace-modified",

@@ -140,6 +140,32 @@ def test_of_the_nodes_of_a_line_the_one_that_the_finding_names_is_shown_else_the
     drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
 
 
+@pytest.mark.parametrize(
+    ("line", "note", "node", "selected"),
+    [
+        (8, "AddmmBackward0 saved its argument `mat2`", 4, 4),
+        (8, "TBackward0 made it", 5, 5),
+        (9, "", 2, 2),
+        (8, "", 0, 1),
+    ],
+)
+def test_a_line_leads_to_the_node_that_it_names_whatever_its_words_say(shown, line, note, node, selected):
+    """One that names none, a call say, leads to none where the line has built several."""
+
+    def prepare(hub):
+        hub.findings = [finding("AddmmBackward0", evidence=[evidence("saved", line, "x", note) | {"node": node}])]
+
+    async def script(screen):
+        await screen.press("5")
+        await screen.until(lambda: screen.app.panes.findings.findings)
+        await screen.app.go_to_node(1)
+        await screen.press("f")
+        await screen.until(lambda: screen.app.panes.source.line == line)
+        assert screen.app.lanes.selected_node == selected
+
+    drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=str)
 @pytest.mark.parametrize("findings", [[], [finding()]], ids=["none", "one"])
 def test_findings_of_a_damaged_recording_are_said_to_be_of_a_part(shown, size, findings):

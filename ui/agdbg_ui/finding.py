@@ -188,7 +188,7 @@ class Findings:
         return "; ".join(part for part in (f"no problem was found{where}", unseen, more) if part)
 
     async def open(self, finding: Mapping[str, Any], evidence: Mapping[str, Any] | None) -> None:
-        """Show the line, and select the node that it built; of a finding its first node."""
+        """Show the line, and select the node that it is about; of a finding its first node."""
         if evidence is None:
             if finding["nodes"]:
                 await self._app.go_to_node(finding["nodes"][0])
@@ -214,13 +214,20 @@ class Findings:
         return place if len(findings) < 2 else f"{place} of finding {[*findings].index(finding) + 1}"
 
     async def _node_of(self, finding: Mapping[str, Any], evidence: Mapping[str, Any]) -> int:
-        """The node of the finding that the line has built, or else one near those that it has built; 0: none.
+        """The node that the line is about, or the only one that it has built; 0: none.
+
+        Of an error that has no diagnosis nothing tells that: one that the line has built, the last one before it.
 
         Of several that the words of the finding name is meant: a call of a layer builds the transpose of its weight as well.
         """
+        if evidence.get("node"):
+            return int(evidence["node"])
         place, words = (evidence["file"], evidence["line"]), f"{evidence.get('note') or ''} {finding['cause']}"
         if not place[0]:
             return 0
+        if "node" in evidence:  # it is about none, a call say: nothing tells which one of several is meant
+            alone = await self._built_near((), *place)
+            return int(alone[0]["node"]) if len(alone) == 1 else 0
         bodies = [await self._session.ask.node(node) for node in finding["nodes"][:_NODES]]
         built: list[Mapping[str, Any]] = [each for each in bodies if (each["file"], each["line"]) == place]
         if not built:
