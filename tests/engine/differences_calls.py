@@ -63,6 +63,21 @@ def function_numbers(T):
     return second._sequence_nr() - first._sequence_nr()
 
 
+def names_on_a_context(T):
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            before = hasattr(ctx, "next")
+            ctx.next = 3
+            del ctx.next
+            seen.append((before, hasattr(ctx, "next"), hasattr(ctx, "hooks")))
+            return x * 1
+
+    seen = []
+    Fn.apply(T.ones(2))
+    return seen
+
+
 def pickled_together(T):
     x = T.ones(2)
     a, b = pickle.loads(pickle.dumps([x, x.detach()]))
@@ -563,5 +578,6 @@ CALLS = {
     "gradcheck-fast-dtype": (gradcheck_fast_dtype, "RuntimeError", "GradcheckError"),
     "weight-norm-node": (weight_norm_node, "WeightNormInterfaceBackward0", "MulBackward0"),
     "function-numbers": (function_numbers, 1, 2),
+    "names-on-a-context": (names_on_a_context, [(False, False, False)], [(True, False, False)]),
     "pickled-together": (pickled_together, False, True),
 }

@@ -21,7 +21,7 @@ GROUPS = {
     "programs": "differential_programs",
     "forward": "forward_levels forward_nested forward_views func_transforms func_overloads func_writes inference_mode higher_faults",
     "functions": (
-        "function_basic function_errors function_forward function_higher function_marks function_saved function_views checkpoint zero_second_derivative"
+        "function_basic function_errors function_forward function_higher function_marks function_names function_saved function_views checkpoint zero_second_derivative"
     ),
     "hooks": "hooks_faults hooks_module hooks_multi hooks_tensor interventions journal journal_nested",
     "saved": "saved_faults saved_hooks saved_mutation saved_raw",

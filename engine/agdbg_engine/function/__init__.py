@@ -16,13 +16,13 @@ from .. import errors, events
 from ..grad_mode import mode, tell_return
 from ..inside import refuse_old_function
 from ..missing import missing_attribute
-from ..node import edge, next_seq
+from ..node import edge, new, next_seq
 from ..tensor import Tensor
 from .ctx import FunctionCtx, no_backward, no_setup_context, no_vmap, separate
 from .facts import tell, versions_before
 from .grads import like
-from .names import OF_CONTEXTS, claim, reclaim
-from .node import BackwardCFunction, DelayedError
+from .names import OF_CONTEXTS
+from .node import BackwardCFunction, DelayedError, Unborn
 from .outputs import outputs_of
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
@@ -106,16 +106,16 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             args, kwargs = _bound(cls.forward, args, kwargs)
         inputs = (*args, *kwargs.values()) if kwargs else args
         tensors = [x for x in inputs if isinstance(x, Tensor)]
-        ctx = cls._backward_cls.__new__(cls._backward_cls)
+        ctx: BackwardCFunction = new(Unborn)
         ctx.set_up()
         if cls.clear_saved_tensors_on_access is not False:
             ctx.read_once(cls.clear_saved_tensors_on_access)
         executable = _connect(ctx, inputs, tensors)
+        ctx.__class__ = cls._backward_cls
         before = mode.grad, mode.custom, mode.forward
         watched = None if events.sink is None else versions_before(tensors)
         if events.sink is not None:
             events.sink.function_began(ctx, "forward", ctx.code, ctx.lasti)
-        claimed = claim(ctx)
         mode.grad, mode.custom, mode.forward = False, ctx, False
         try:
             if apart:
@@ -126,7 +126,6 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         finally:
             mode.grad, mode.custom, mode.forward = before
             tell_return()
-            reclaim(ctx, claimed)
         if watched is not None:
             tell(ctx, inputs, watched, raw)
         return outputs_of(ctx, inputs, tensors, raw, executable)

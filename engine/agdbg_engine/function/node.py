@@ -17,9 +17,9 @@ from ..saved.raw import SavedTensor, raw_attribute
 from ..sites import caller
 from ..tensor import wrap
 from ..validate import InputMetadata
-from .ctx import FunctionCtx, no_backward
+from .ctx import FunctionCtx, no_backward, put
 from .grads import Like, fitted, zeros_like
-from .names import UNKNOWN, claim, reclaim, set_tag, tag_of
+from .names import UNKNOWN, delete, dict_of, know, set_dict, tag_of, write
 from .saved import PerNode, Slots, names
 
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     """A call of a custom Function. Subclasses are made, one for each Function; their instances take any attribute."""
 
     __slots__ = (
-        "_cleared", "_freed", "_kept", "_likes", "_once", "_own", "_versions", "_wants", "dirty_tensors", "materialize_grads",
-        "n_outputs", "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save", "unfilled",
+        "_cleared", "_fills", "_freed", "_kept", "_likes", "_once", "_own", "_pure_view", "_raised", "_versions", "_wants",
+        "dirty_tensors", "materialize_grads", "n_outputs", "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
+        "unfilled",
     )  # fmt: skip
     multi = True
     user_code = complete = True
@@ -69,11 +70,22 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     """Whether what was saved is dropped as soon as it was read."""
     _cleared: bool
     """Whether that has happened."""
+    _fills: bool
+    """Whether missing gradients of outputs that are not differentiable come as zeros, too, where those of others do."""
+    _pure_view: bool
+    """Whether a view that is returned may be written in place: its base then gets the view's history, without ``backward``."""
+    _raised: AttributeError | None
+    """The error on its way out of :attr:`saved_tensors`."""
+
+    __setattr__ = write
+    __delattr__ = delete
+    __dict__ = property(dict_of, set_dict)  # of whoever asks
 
     def set_up(self) -> None:
         """Fill the slots of a new node."""
-        self.hooks = self.nrs = self._freed = None
-        self._once = self._cleared = False
+        self.hooks = self.nrs = self._freed = self._raised = None
+        self._once = self._cleared = self._pure_view = False
+        self._fills = True
         self.to_save = self.saved_for_forward = self.dirty_tensors = self.non_differentiable = None
         self.next = self.needs_input_grad = self._wants = self._likes = self._own = self.unfilled = ()
         self.materialize_grads = True
@@ -82,25 +94,19 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         self.seq = next_seq()
         self.code, self.lasti = caller()
 
-    @property
-    def tag(self) -> Any:  # a slot of other nodes
-        """The number given by an instrument; the user's attribute of that name is another one."""
-        return tag_of(self)
-
-    @tag.setter
-    def tag(self, value: Any) -> None:
-        set_tag(self, value)
+    tag = property(tag_of, Node.__dict__["tag"].__set__)  # a slot of other nodes
+    """The number given by an instrument, which alone sees it: it may number a node at any time."""
 
     # ----- what it is told besides -----
 
     @property
     def _materialize_non_diff_grads(self) -> bool:
         """Whether missing gradients of outputs that are not differentiable come as zeros, too, where those of others do."""
-        return bool(self.__dict__.get("_materialize_non_diff_grads", True))
+        return self._fills
 
     @_materialize_non_diff_grads.setter
     def _materialize_non_diff_grads(self, value: bool) -> None:
-        self._set_bool("_materialize_non_diff_grads", "set_materialize_non_diff_grads", value)
+        self._fills = _bool("set_materialize_non_diff_grads", value)
 
     @property
     def _is_pure_view(self) -> bool:
@@ -109,29 +115,28 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
 
     @_is_pure_view.setter
     def _is_pure_view(self, value: bool) -> None:
-        self._set_bool("_is_pure_view", "set_pure_view", value)
-
-    def _set_bool(self, name: str, function: str, value: Any) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(f"{function} received an invalid combination of arguments - got (), but expected (bool)")
-        self.__dict__[name] = value
+        self._pure_view = _bool("set_pure_view", value)
 
     # ----- what is saved -----
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved, in ``jvp`` for that: raises PyTorch's errors for what was freed or modified since."""
-        if self.saved_for_forward is not None:
-            return tuple(self.saved_for_forward)
-        if self._cleared:
-            raise errors.make(RuntimeError, errors.Details("other", self), _READ_ONCE)
-        if self._freed is not None:
-            raise errors.backward_twice(self, self._freed)
-        found = tuple([None if value is None else self._unpacked(i, value) for i, value in enumerate(self._kept)])
-        if self._once:
-            self._cleared = True
-            self.maybe_clear_saved_tensors()
-        return found
+        try:
+            if self.saved_for_forward is not None:
+                return tuple(self.saved_for_forward)
+            if self._cleared:
+                raise errors.make(RuntimeError, errors.Details("other", self), _READ_ONCE)
+            if self._freed is not None:
+                raise errors.backward_twice(self, self._freed)
+            found = tuple([None if value is None else self._unpacked(i, value) for i, value in enumerate(self._kept)])
+            if self._once:
+                self._cleared = True
+                self.maybe_clear_saved_tensors()
+            return found
+        except AttributeError as error:  # of a hook: Python asks __getattr__ instead of telling it
+            self._raised = error
+            raise
 
     def read_once(self, wanted: Any) -> None:
         """Let what is saved be dropped as soon as it was read, if ``wanted``: :class:`RuntimeError` unless that is a bool."""
@@ -154,7 +159,11 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of :attr:`saved_tensors`."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-        return self.saved_tensors
+        try:
+            return self.saved_tensors
+        except AttributeError as error:  # as above
+            self._raised = error
+            raise
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -164,8 +173,8 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         return () if self._cleared else tuple(SavedTensor.of(self, slot) for slot in self.slots)
 
     def release(self, freed: Freed) -> None:
-        self._freed = freed
-        self._kept = [None if value is None else freed for value in self._kept]
+        put(self, "_freed", freed)
+        put(self, "_kept", [None if value is None else freed for value in self._kept])
 
     # ----- what it is -----
 
@@ -183,6 +192,12 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("saved_tensors", "saved_variables") and self._raised is not None:
+            error, self._raised = self._raised, None
+            try:
+                raise error
+            finally:
+                del error  # else it would hold this frame, which holds it
         if name.startswith("_saved_"):
             return saved_attribute(self, name.removeprefix("_saved_"))
         if name.startswith("_raw_saved_"):
@@ -210,11 +225,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         if events.sink is not None:
             events.sink.function_began(self, "backward", *caller())
         watch = None if events.sink is None else Watch("backward", self, (tuple(gs),))
-        before = claim(self)
-        try:
-            returned = self.apply(*gs)
-        finally:
-            reclaim(self, before)
+        returned = self.apply(*gs)
         bp = current.bp
         if watch is not None and bp is not None and watch.written():
             self._tell_edited(watch, bp)
@@ -253,8 +264,30 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
 make_read_only(
     BackwardCFunction,
     "torch._C._FunctionBase",
-    ("_raw_saved_tensors", "metadata", "next_functions", "saved_tensors", "saved_variables"),
+    (
+        "_input_metadata",
+        "_raw_saved_tensors",
+        "metadata",
+        "next_functions",
+        "requires_grad",
+        "saved_tensors",
+        "saved_variables",
+    ),
 )
+know(BackwardCFunction)
+
+
+class Unborn(BackwardCFunction):
+    """A node that no user has yet: its slots are filled the fast way, then it gets its class."""
+
+    __slots__ = ()
+    __setattr__ = object.__setattr__  # type: ignore[assignment]  # of object
+
+
+def _bool(function: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{function} received an invalid combination of arguments - got (), but expected (bool)")
+    return value
 
 
 class DelayedError(NodeN):

@@ -18,7 +18,7 @@ from ..ops.prepare import cut
 from ..storage import InferenceStorage
 from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view, rebase_history
-from .ctx import separate
+from .ctx import put, separate
 from .forward import Forward
 from .grads import like
 from .saved import keep_in_modes, marked, save, to_save
@@ -70,7 +70,9 @@ def outputs_of(
                 _end(node, tensors, made, saved, outputs, executable)
             raise
     _end(node, tensors, made, saved, outputs, executable)
-    node.to_save = node.non_differentiable = node.dirty_tensors = node.saved_for_forward = None
+    put(node, "to_save", None)
+    if node.non_differentiable is not None or node.dirty_tensors is not None or node.saved_for_forward is not None:
+        node.non_differentiable = node.dirty_tensors = node.saved_for_forward = None
     return made if values is raw else made[0]
 
 
@@ -91,9 +93,9 @@ def _end(
 
 def _complete(node: BackwardCFunction, made: tuple[Any, ...], saved: tuple[Any, ...], outputs: _Outputs | None) -> None:
     """Let backward run ``node``: how many outputs it has, what they are like, and what it saved."""
-    node.n_outputs = len(made)
-    node._likes = tuple([like(v) for v in made])
-    if not node._materialize_non_diff_grads:
+    put(node, "n_outputs", len(made))
+    put(node, "_likes", tuple([like(v) for v in made]))
+    if not node._fills:
         node.unfilled = tuple([i for i, v in enumerate(made) if isinstance(v, Tensor) and v._fn is not node])
     save(node, saved)
     if outputs is not None:
@@ -136,7 +138,7 @@ class _Outputs:
         if self.unreturnable and not separate(node._forward_cls):
             self.unreturnable = set()
         self.returned: set[int] = set()
-        self.pure_view = node.__dict__.get("_is_pure_view", False)
+        self.pure_view = node._pure_view
         self.views: list[Tensor] = []
         self.differentiable = 0
         self.rewritten: list[tuple[Tensor, Node | None]] = []

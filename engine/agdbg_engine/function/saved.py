@@ -16,6 +16,7 @@ from ..node import Node
 from ..saved import Packed
 from ..saved.hooks import kept
 from ..tensor import Tensor, wrap
+from .ctx import put
 
 if TYPE_CHECKING:
     from .node import BackwardCFunction
@@ -137,9 +138,9 @@ def save(node: BackwardCFunction, tensors: Sequence[Tensor | None]) -> None:
         return
     _have(len(tensors))
     own = tuple([t is not None and t._fn is node for t in tensors])
-    node._kept = [SavedOutput(t) if mine and t is not None else t for t, mine in zip(tensors, own, strict=True)]
-    node._versions = [0 if t is None or t._storage is None else t._storage.version for t in tensors]
-    node._own = own
+    put(node, "_kept", [SavedOutput(t) if mine and t is not None else t for t, mine in zip(tensors, own, strict=True)])
+    put(node, "_versions", [0 if t is None or t._storage is None else t._storage.version for t in tensors])
+    put(node, "_own", own)
 
 
 def _have(count: int) -> None:
