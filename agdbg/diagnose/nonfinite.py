@@ -141,7 +141,7 @@ def _bad_before(case: Case, story: Story, before: BadInput, choice: NodeFact | N
     first = Story(story.call, before.node, made or story.seen, True, (), story.leaves, story.reach, before.became)
     shown = [each for each in _evidence(case, first, None, None) if each.role not in ("produced", "needed")]
     masked = (
-        [Evidence("masked", choice.site, f"{op_words(choice)} leaves them out in forward")]
+        [Evidence("masked", choice.site, f"{op_words(choice)} leaves them out in forward", choice.id)]
         if choice is not None
         else []
     )
@@ -150,7 +150,7 @@ def _bad_before(case: Case, story: Story, before: BadInput, choice: NodeFact | N
         kind=kind,
         cause=f"{cause_of(before, story.producer, choice, call + lines.at(story.call.site), lines)}{_hit(case, story)}.",
         evidence=(
-            Evidence("produced", before.node.site, produced),
+            Evidence("produced", before.node.site, produced, before.node.id),
             *shown,
             *masked,
             Evidence("needed", story.call.site, _needed(case, story)),
