@@ -1,6 +1,7 @@
 """Going back in a backward pass: everything is as it was, and running on gives the results of a pass that never went back."""
 
 import contextlib
+import re
 
 import numpy as np
 import pytest
@@ -56,7 +57,12 @@ def test_a_walk_ends_where_a_plain_pass_ends(values, program, moves, twice):
     if not plain.requires_grad or first_refusal(started(plain, retain_graph=True).order):
         return
     for retain in (True, False) if twice else (False,):  # the second pass adds to gradients in place
-        plain.backward(retain_graph=retain)
+        try:
+            plain.backward(retain_graph=retain)
+        except RuntimeError as error:  # a write to an expanded view is refused by its node
+            with pytest.raises(RuntimeError, match=re.escape(str(error).partition("\n")[0])):
+                walk(started(walked, retain_graph=retain), moves)
+            return
         walk(started(walked, retain_graph=retain), moves)
         assert state(walked_leaves) == state(plain_leaves)
 
