@@ -125,10 +125,9 @@ class Runs:
         words, counts = self._words(line)
         if not len(words):
             return np.zeros(len(places), np.int64)
-        calls = np.unique(self._calls(line))
-        if len(calls):
-            known: np.ndarray = np.searchsorted(calls, walk.born[places], side="right")
-            return known
+        if len(self._calls(line)):
+            calls = [self._case.facts.module_calls(int(node)) for node in walk.ids[places]]
+            return np.array([each[-1][0] if each else 0 for each in calls], np.int64)
         once = words[counts == counts.min()]
         born = {int(word): np.sort(walk.born[walk.made_at == word]) for word in once}
         marker = min(born.values(), key=lambda each: int(each[each > self._first][0]))
