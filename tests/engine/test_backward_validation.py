@@ -9,7 +9,7 @@ from agdbg_engine.errors import details_of
 from agdbg_engine.layout import copied, dense, follows
 from agdbg_engine.validate import InputMetadata, metadata_of, validate_outputs
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="the tests compare with it")
 programs = Programs()
 
 
