@@ -44,6 +44,7 @@ for _name in (
     "view_programs",
     "examples",
     "journal_walks",
+    "warm_pytest",
 ):
     _load(_name)
 if importlib.util.find_spec("torch"):

@@ -61,38 +61,38 @@ extern "C" void launch_spread(const NUMBER* x, ull n, double mean, const double*
 FEW = 8
 """Threads of a block."""
 BINS = 24
+KINDS = {f"-DNUMBER={number}": kind for kind, number in summary.NAMES.items()}
+"""The type code by the compiler's option."""
 
 
-def built(folder, source, **macros):
-    """The kernel and what launches it for each dtype, by its type code."""
+def variant(suffix, source, **macros):
+    """The source with macros of its own, and with names of its own for what it defines."""
+    macros |= {name: f"{name}{suffix}" for name in ("summary", "launch", "spread", "launch_spread")}
+    defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    return f"{defined}namespace of{suffix} {{\n{source}\n}}\n" + "".join(f"#undef {name}\n" for name in macros)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The kernels and what launches them, for each dtype: compiled at once, for most of it is C++'s headers."""
     if COMPILER is None:
         pytest.skip("there is no C++ compiler")
-    (folder / "kernel.cpp").write_text(STAGE + source)
-    made = {}
-    for kind, name in summary.NAMES.items():
-        macros = {**macros, "NUMBER": name, "THREADS": FEW}
-        options = ["-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", *(f"-D{k}={v}" for k, v in macros.items())]
-        command = [COMPILER, *options, "-o", f"{name}.so", "kernel.cpp"]
-        subprocess.run(command, cwd=folder, check=True, timeout=120)
-        made[kind] = ctypes.CDLL(str(folder / f"{name}.so"))
-    return made
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("summary"), summary.SOURCE + LAUNCH)
-
-
-@pytest.fixture(scope="module")
-def spreads(tmp_path_factory):
-    return {bins: built(tmp_path_factory.mktemp("spread"), spread.SOURCE + SPREAD, BINS=bins) for bins in (0, BINS)}
+    folder, source = tmp_path_factory.mktemp("kernels"), STAGE
+    for kind, number in summary.NAMES.items():
+        source += variant(f"_{kind}", summary.SOURCE + LAUNCH, NUMBER=number)
+        for bins in (0, BINS):
+            source += variant(f"_{kind}{bins}", spread.SOURCE + SPREAD, NUMBER=number, BINS=bins)
+    (folder / "kernels.cpp").write_text(source)
+    options = ["-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", f"-DTHREADS={FEW}"]
+    subprocess.run([COMPILER, *options, "-o", "kernels.so", "kernels.cpp"], cwd=folder, check=True, timeout=120)
+    return ctypes.CDLL(str(folder / "kernels.so"))
 
 
 class Played:
     """As much of CuPy as the summary asks for, on NumPy and the compiled kernel."""
 
-    def __init__(self, kernels, blocks):
-        self.kernels, self.blocks = kernels, blocks
+    def __init__(self, library, blocks):
+        self.library, self.blocks = library, blocks
         self.launches = 0
 
     ascontiguousarray = staticmethod(np.ascontiguousarray)
@@ -108,9 +108,9 @@ class Played:
             self.launches += 1
             x, n, out = arguments
             assert grid[0] * block[0] >= min(n, summary.MOST_BLOCKS * summary.THREADS)
-            kernel = self.kernels[{"-DNUMBER=float": "f", "-DNUMBER=double": "d"}[options[0]]]
+            kernel = self.library[f"launch_{KINDS[options[0]]}"]
             pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, out)]
-            kernel.launch(pointers[0], ctypes.c_ulonglong(int(n)), pointers[1], ctypes.c_uint(self.blocks))
+            kernel(pointers[0], ctypes.c_ulonglong(int(n)), pointers[1], ctypes.c_uint(self.blocks))
 
         return launch
 
@@ -147,13 +147,13 @@ ARRAYS = {
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("name", ARRAYS)
-def test_as_numpy(kernels, name, dtype, blocks):
+def test_as_numpy(library, name, dtype, blocks):
     array = (
         np.broadcast_to(ARRAYS[name].astype(dtype), ARRAYS[name].shape)
         if name == "expanded"
         else ARRAYS[name].astype(dtype)
     )
-    played = Played(kernels, blocks)
+    played = Played(library, blocks)
     found = summaries.read(np.asarray(summary.Summaries(played)(array)))
     with np.errstate(invalid="ignore"):  # infinity less infinity
         norm, largest, *counts = expected(array)
@@ -170,21 +170,19 @@ class PlayedSpread:
     ascontiguousarray = staticmethod(np.ascontiguousarray)
     array = staticmethod(np.array)
 
-    def __init__(self, spreads, blocks):
-        self.spreads, self.blocks, self.launches = spreads, blocks, 0
+    def __init__(self, library, blocks):
+        self.library, self.blocks, self.launches = library, blocks, 0
 
     def RawKernel(self, source, name, options):
         assert (source, name, options[1]) == (spread.SOURCE, "spread", f"-DTHREADS={summary.THREADS}")
-        kernel = self.spreads[int(options[2].partition("=")[2])][
-            {"-DNUMBER=float": "f", "-DNUMBER=double": "d"}[options[0]]
-        ]
+        kernel = self.library[f"launch_spread_{KINDS[options[0]]}{options[2].removeprefix('-DBINS=')}"]
 
         def launch(grid, block, arguments):
             self.launches += 1
             x, n, mean, edges, out = arguments
             pointer = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, edges, out)]
             sizes = ctypes.c_ulonglong(int(n)), ctypes.c_double(float(mean))
-            kernel.launch_spread(pointer[0], *sizes, *pointer[1:], ctypes.c_uint(self.blocks))
+            kernel(pointer[0], *sizes, *pointer[1:], ctypes.c_uint(self.blocks))
 
         return launch
 
@@ -192,7 +190,7 @@ class PlayedSpread:
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int64, np.bool_])
 @pytest.mark.parametrize("name", [*ARRAYS, "tenths"])
-def test_histograms_as_numpy(spreads, name, dtype, blocks):
+def test_histograms_as_numpy(library, name, dtype, blocks):
     array = np.arange(-50, 51) / 10 if name == "tenths" else ARRAYS[name]
     with np.errstate(invalid="ignore"):
         array = array.astype(dtype)
@@ -201,7 +199,7 @@ def test_histograms_as_numpy(spreads, name, dtype, blocks):
     mean = float(values.mean()) if values.size else 0.0
     is_wide = values.size > 0 and values.max() > values.min()
     edges = np.linspace(values.min(), values.max(), BINS + 1) if is_wide else np.zeros(0)
-    played = PlayedSpread(spreads, blocks)
+    played = PlayedSpread(library, blocks)
     found = summaries.read_spread(spread.Spreads(played)(array, mean, edges))
     assert found.squares == pytest.approx(((values - mean) ** 2).sum(), rel=1e-9, abs=1e-300)
     assert found.zeros == (values == 0).sum()

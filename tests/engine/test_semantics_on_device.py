@@ -3,11 +3,10 @@
 import ast
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from agdbg_tests_warm_pytest import WarmPytest
 
 import agdbg_engine as ag
 
@@ -61,18 +60,20 @@ NOT_THERE = {
 """Files that do not run there, by the reason; those that know of devices by themselves (`tests/gpu/test_suites.py`) aside."""
 
 
+@pytest.fixture(scope="module")
+def pytest_with():
+    """Runs pytest with options where every tensor is on the strict device: the exit status, and what it said."""
+    runs = WarmPytest({**os.environ, "AGDBG_TEST_DEFAULT": "strict"}, HERE.parents[1])
+    yield lambda *options: runs.run(["-q", "--no-header", "-n", "0", "-p", "no:cacheprovider", *options], timeout=400)
+    runs.close()
+
+
 @pytest.mark.parametrize("group", GROUPS)
-def test_on_the_strict_device(group):
+def test_on_the_strict_device(pytest_with, group):
     files = [str(HERE / f"test_{name}.py") for name in GROUPS[group].split()]
-    done = pytest_with("--tb=short", *files)
-    assert done.returncode == 0, f"{done.stdout[-12_000:]}{done.stderr[-2000:]}"
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= (5 if group == "random" else 30)
-
-
-def pytest_with(*options):
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "--no-header", "-n", "0", "-p", "no:cacheprovider", *options]
-    environment = {**os.environ, "AGDBG_TEST_DEFAULT": "strict"}
-    return subprocess.run(command, env=environment, cwd=HERE.parents[1], capture_output=True, text=True, timeout=400)
+    status, said = pytest_with("--tb=short", *files)
+    assert status == 0, said[-12_000:]
+    assert int(re.search(r"(\d+) passed", said)[1]) >= (5 if group == "random" else 30)
 
 
 def names_in(table):
@@ -92,11 +93,11 @@ def test_what_may_read_is_there():
         assert function in {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}, name
 
 
-def test_what_is_left_out_is_there():
+def test_what_is_left_out_is_there(pytest_with):
     files = [str(HERE / f"test_{name}.py") for names in GROUPS.values() for name in names.split()]
-    done = pytest_with("--collect-only", *files)
-    assert done.returncode == 0, done.stdout[-2000:]
-    missing = [name for name in names_in("LEFT_OUT") if name not in done.stdout]
+    status, said = pytest_with("--collect-only", *files)
+    assert status == 0, said[-2000:]
+    missing = [name for name in names_in("LEFT_OUT") if name not in said]
     assert not missing
 
 
