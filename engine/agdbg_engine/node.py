@@ -147,8 +147,9 @@ class Node:
     def release(self, freed: Freed) -> None:
         """Drop the saved tensors, leaving ``freed`` in their slots to tell who did it."""
 
-    def output_storage(self, storage: Any) -> None:
-        """The result got a storage object: remember it where the op saved its result."""
+    def output_storage(self, storage: Any) -> Any:
+        """The storage object for the result, offered a new one: where the op saved the result, one for all who read it."""
+        return storage
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; a tuple it returns replaces the former."""

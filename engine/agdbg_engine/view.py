@@ -422,10 +422,10 @@ def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
 
     What was written through a view is a view of the base's history.
     """
-    from .tensor import wrap
+    from .tensor import storage_of_result, wrap
 
     t = wrap(array)
-    t._rg, t._storage = True, storage
+    t._rg, t._storage = True, storage_of_result(node) if storage is None else storage
     set_output(t, node, 0)
     return t
 

@@ -29,6 +29,84 @@ def hooks_on_an_input(t):
     return [seen, saved, saved is x, x.grad]
 
 
+def _results(t):
+    """Ops that save their result, and where."""
+    square = [[2.0, 1.0], [1.0, 3.0]]
+    return {
+        "exp": (lambda x: x.exp(), "result"), "tanh": (t.tanh, "result"), "sqrt": (lambda x: x.abs().sqrt(), "result"),
+        "softmax": (lambda x: t.softmax(x, 0), "result"), "relu": (t.relu, "result"), "norm": (lambda x: x.norm(), "result"),
+        "logsumexp": (lambda x: x.logsumexp(0), "result"), "cumprod": (lambda x: x.cumprod(0), "result"),
+        "inv": (lambda x: t.linalg.inv(x[0] * t.tensor(square, dtype=x.dtype)), "inverse"),
+    }  # fmt: skip
+
+
+def _written(t, write, alive=True):
+    """What a write through what is read of a saved result does: to the versions of both, and to a product of the result."""
+    found = {}
+    for name, (op, attribute) in _results(t).items():
+        x = leaf(t, 1.0, 2.0)
+        y = op(x)
+        node, product = y.grad_fn, (y * y).sum()
+        if not alive:
+            y = getattr(node, f"_saved_{attribute}")
+        with t.no_grad():
+            write(getattr(node, f"_saved_{attribute}"), getattr(node, f"_raw_saved_{attribute}"))
+        found[name] = [y._version, error_of(t.autograd.grad, product, y)]
+    return found
+
+
+@programs
+def a_write_to_a_saved_result(t):
+    return _written(t, lambda saved, _: saved.zero_())
+
+
+@programs
+def a_write_to_a_saved_result_whose_tensor_is_gone(t):
+    return _written(t, lambda saved, _: saved.zero_(), alive=False)
+
+
+@programs
+def a_write_to_a_detached_saved_result(t):
+    return _written(t, lambda saved, _: saved.detach().mul_(2))
+
+
+@programs
+def a_write_to_the_data_of_a_raw_result(t):
+    return _written(t, lambda _, raw: raw.data.zero_())
+
+
+@programs
+def a_write_to_the_result_is_counted_where_it_was_read(t):
+    y = leaf(t, 1.0, 2.0).exp()
+    before, twice = y.grad_fn._saved_result, y.grad_fn._saved_result
+    with t.no_grad():
+        y.mul_(2)
+    return [before._version, twice._version, y._version, before]
+
+
+@programs
+def a_write_to_a_result_that_a_second_derivative_read(t):
+    x, weight = leaf(t, 1.0, 2.0), leaf(t, 1.0, 1.0)
+    y = x.exp()
+    (g,) = t.autograd.grad(y, x, weight, create_graph=True)
+    with t.no_grad():
+        y.mul_(2)
+    return error_of(t.autograd.grad, g.sum(), weight)
+
+
+def test_identity_hooks_that_write_later_are_found_out():
+    """PyTorch's switch the check off."""
+    kept = []
+    x = leaf(ag, 1.0, 2.0)
+    y = x.exp()
+    y.grad_fn._raw_saved_result.register_hooks(lambda v: (kept.append(v), v)[1], lambda v: v)
+    with ag.no_grad():
+        kept[0].mul_(2)
+    assert y._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
 @programs
 def hooks_on_an_output(t):
     x, seen = leaf(t, 1.0, 2.0), []
@@ -352,8 +430,9 @@ RETURNED = {
 }
 
 
-@pytest.mark.parametrize("returned", RETURNED)
-@pytest.mark.parametrize("op", ["mul", "exp"])
+@pytest.mark.parametrize(
+    ("op", "returned"), [(o, r) for o in ("mul", "exp") for r in RETURNED if (o, r) != ("exp", "the tensor")]
+)
 def test_a_pack_hook_that_writes_is_refused_and_what_it_returned_is_kept(op, returned):
     def both(t):
         x = leaf(t, 1.0, 2.0)
@@ -366,12 +445,13 @@ def test_a_pack_hook_that_writes_is_refused_and_what_it_returned_is_kept(op, ret
     same(both)
 
 
-def test_what_a_writing_pack_hook_has_changed_gives_no_gradient():
+@pytest.mark.parametrize(("op", "saved"), [("sin", "self"), ("exp", "result")])
+def test_what_a_writing_pack_hook_has_changed_gives_no_gradient(op, saved):
     """PyTorch computes with the written values."""
     x = leaf(ag, 1.0, 2.0)
-    y = (x * 1).sin()
+    y = getattr(x * 1, op)()
     with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
-        y.grad_fn._raw_saved_self.register_hooks(lambda v: v.mul_(2), keep)
+        getattr(y.grad_fn, f"_raw_saved_{saved}").register_hooks(lambda v: v.mul_(2), keep)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
 

@@ -1457,8 +1457,8 @@ class PowBackward1(Node2):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 class PowBackward0_exponent(Node1):
@@ -1586,8 +1586,8 @@ class PowBackward2_self(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def pow(self: Any, exponent: Any) -> Tensor:
@@ -2334,8 +2334,8 @@ class ExpBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def exp(self: Tensor) -> Tensor:
@@ -2453,8 +2453,8 @@ class Expm1Backward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def expm1(self: Tensor) -> Tensor:
@@ -2800,8 +2800,8 @@ class SqrtBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def sqrt(self: Tensor) -> Tensor:
@@ -2919,8 +2919,8 @@ class RsqrtBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def rsqrt(self: Tensor) -> Tensor:
@@ -3038,8 +3038,8 @@ class ReciprocalBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def reciprocal(self: Tensor) -> Tensor:
@@ -3281,8 +3281,8 @@ class SgnBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def sgn(self: Tensor) -> Tensor:
@@ -4185,8 +4185,8 @@ class TanhBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def tanh(self: Tensor) -> Tensor:
@@ -4304,8 +4304,8 @@ class SigmoidBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def sigmoid(self: Tensor) -> Tensor:
@@ -4423,8 +4423,8 @@ class ReluBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def relu(self: Tensor) -> Tensor:
@@ -7628,8 +7628,8 @@ class AmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
@@ -7770,8 +7770,8 @@ class AminBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
@@ -7912,8 +7912,8 @@ class MaxBackward1(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def max_all(self: Tensor) -> Tensor:
@@ -8052,8 +8052,8 @@ class MinBackward1(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def min_all(self: Tensor) -> Tensor:
@@ -8523,8 +8523,8 @@ class StdBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
@@ -8658,8 +8658,8 @@ class LinalgVectorNormBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
@@ -8800,8 +8800,8 @@ class LogsumexpBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
@@ -8924,8 +8924,8 @@ class SoftmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def softmax_dim(self: Tensor, dim: Any) -> Tensor:
@@ -9042,8 +9042,8 @@ class LogSoftmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
@@ -11953,8 +11953,8 @@ class PolarBackward0(Node2):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
-        else:
-            late_storage(self.o_storage, storage)
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:

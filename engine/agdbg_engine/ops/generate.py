@@ -195,8 +195,8 @@ def node_class(v: Variant) -> Iterator[str]:
         yield "    def output_storage(self, storage):"
         yield "        if self.o_storage is None:"
         yield "            self.o_storage = storage"
-        yield "        else:"
-        yield "            late_storage(self.o_storage, storage)"
+        yield "            return storage"
+        yield "        return late_storage(self.o_storage, storage)"
         yield ""
     yield ""
 

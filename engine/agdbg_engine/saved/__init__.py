@@ -7,6 +7,7 @@ cycle; the node is found again at unpack because the node itself does it (PyTorc
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -124,10 +125,28 @@ class Packed:
         raise NotImplementedError
 
 
-def late_storage(kept: Any, storage: Storage) -> None:
-    """A saved output got its ``storage`` when ``kept`` stood in its place already."""
+def late_storage(kept: Any, storage: Storage) -> Storage:
+    """The storage of a saved output that would take ``storage``, when ``kept`` stands in its place already."""
     if isinstance(kept, Packed):
         kept.late(storage)
+        return kept.real_storage or storage
+    return storage if isinstance(kept, Freed) else kept
+
+
+def share_result(node: Node, slot: str, buffer: Any) -> None:
+    """Let a result that ``node`` saved, and what is read of it, have one storage: whoever gets it may write to it.
+
+    The tensor asks the node for it when it needs one, but the node knows no way to the tensor: that would be a cycle. The
+    collector knows the tensors on that memory; only those who look at nodes come here.
+    """
+    from ..tensor import Tensor, storage_of_result
+
+    if isinstance(buffer, Freed | Packed) or _storage_of(node, slot) is not None:
+        return
+    storage_of_result(node)
+    for found in gc.get_referrers(buffer):
+        if isinstance(found, Tensor) and found._a is buffer:
+            found._shared_storage()
 
 
 def unpacked(node: Node, slot: str, storage: Storage | Packed, as_it_is: bool = False) -> Tensor:
@@ -206,8 +225,14 @@ class SavedTensor:
             return None
         return _storage_of(self.node, self.slot)
 
-    def unpack(self, as_it_is: bool = True) -> Tensor:
-        """The tensor, checked: raises PyTorch's errors when freed or modified since; ``as_it_is`` as in :func:`unpacked`."""
+    def unpack(self) -> Tensor:
+        """The tensor for whoever asks, checked: raises PyTorch's errors when freed or modified since."""
+        if self.is_output:
+            share_result(self.node, self.slot, self.value)
+        return self.checked()
+
+    def checked(self, as_it_is: bool = True) -> Tensor:
+        """As :meth:`unpack`, for nobody who would write to it; ``as_it_is`` as in :func:`unpacked`."""
         if isinstance(self.value, Freed):
             raise errors.backward_twice(self.node, self.value)
         storage = self.storage
@@ -236,7 +261,7 @@ def unpack_all(node: Node) -> None:
     """Unpack what ``node`` saved and forget it: no gradient has come, but PyTorch sees that only after unpacking."""
     for name in node.slots:
         if getattr(node, "s_" + name) is not None:
-            saved_tensor(node, name).unpack(as_it_is=node.user_code)
+            saved_tensor(node, name).checked(as_it_is=node.user_code)
     for name in node.spent:
         value = getattr(node, name)
         if isinstance(value, Freed):

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import errors, events
 from ..node import Node, edge
-from ..saved import Freed, Packed, saved_tensor
+from ..saved import Freed, Packed, saved_tensor, share_result
 from ..sites import caller
 from ..storage import Storage
 from ..tensor import Tensor, wrap
@@ -77,7 +77,7 @@ class SavedTensor:
         if isinstance(held, Hooked):
             return held.given(self._node)
         seen = held.seen() if isinstance(held, Packed) else held
-        return seen if isinstance(seen, Tensor | Packed) else wrap(seen)  # results are kept as buffers
+        return seen if isinstance(seen, Tensor | Packed) else self._result(seen)
 
     @property
     def unpack_hook(self) -> Callable[[Any], Tensor] | None:
@@ -141,11 +141,15 @@ class SavedTensor:
 
     def _output(self, buffer: Any, nr: int) -> tuple[Tensor, None, int, bool, Storage | None]:
         """A saved output as the pack hook gets it, and how to restore it."""
-        node: Any = self._node
-        storage = saved_tensor(node, self._slot).storage
+        shown = self._result(buffer)
+        return shown, None, nr, True, shown._storage
+
+    def _result(self, buffer: Any) -> Tensor:
+        """A saved output, which is kept as a buffer: a tensor on the same storage, without the history."""
+        share_result(self._node, self._slot, buffer)
         shown = wrap(buffer)
-        shown._storage = Storage() if storage is None else storage
-        return shown, None, nr, True, storage
+        shown._storage = saved_tensor(self._node, self._slot).storage
+        return shown
 
 
 class Slotless(SavedTensor):

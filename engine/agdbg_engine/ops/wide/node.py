@@ -110,12 +110,13 @@ class Interpreted(NodeN):
             setattr(self, "s_" + name, freed)
         self.o_storage = freed  # type: ignore[assignment]  # stands in for what has been freed everywhere
 
-    def output_storage(self, storage: Any) -> None:
-        if any(self.outputs_saved):
-            if self.o_storage is None:
-                self.o_storage = storage
-            else:
-                late_storage(self.o_storage, storage)
+    def output_storage(self, storage: Any) -> Any:
+        if not any(self.outputs_saved):
+            return storage
+        if self.o_storage is None:
+            self.o_storage = storage
+            return storage
+        return late_storage(self.o_storage, storage)
 
 
 def _as_computed(space: Any, value: Any, dtype: Any) -> Any:
