@@ -11,7 +11,7 @@ from .creation import factory, leaf
 from .dtype import category, cpp_type, get_default_dtype, scalar_type
 from .forward_ad import refuse
 from .ops.kernel_names import no_kernel
-from .scalars import check_fits
+from .scalars import check_fits, written
 from .tensor import Tensor
 
 
@@ -85,11 +85,11 @@ def linspace(
 ) -> Tensor:
     """``steps`` evenly spaced numbers, both ends (numbers or 0-d tensors) included."""
     first, last, kind = _ends("linspace", start, end, steps, dtype)
-    if kind.kind == "b" and steps > 1:
-        raise no_kernel("linspace_cpu", kind)
-    if kind.kind in "iu":
-        return leaf(_truncated(first, last, steps).astype(kind), device, requires_grad)
-    return leaf(np.linspace(first, last, steps, dtype=kind), device, requires_grad)
+    if steps == 1:
+        return leaf(np.full(1, written(first, kind, half=False), kind), device, requires_grad)
+    with np.errstate(all="ignore"):
+        between = _between("linspace", first, last, steps, kind, kind if kind.kind in "fc" else np.dtype(np.float64))
+        return leaf(between.astype(kind), device, requires_grad)
 
 
 @factory
@@ -99,14 +99,13 @@ def logspace(
 ) -> Tensor:  # fmt: skip
     """``base`` to the powers of :func:`linspace`."""
     first, last, kind = _ends("logspace", start, end, steps, dtype)
-    if kind.kind == "b" and steps > 1:
-        raise no_kernel("logspace_cpu", kind)
-    if kind.kind in "iu":
-        powers = np.power(float(base), _steps(int(first), int(last), steps))
+    wide = np.dtype(np.complex128 if kind.kind == "c" else np.float64)
+    with np.errstate(all="ignore"):
+        if steps == 1:
+            powers = np.power(np.full(1, base, wide), written(first, wide))
+            return leaf(np.full(1, written(powers.item(), kind, half=False), kind), device, requires_grad)
+        powers = np.power(wide.type(base), _between("logspace", first, last, steps, kind, wide))
         return leaf(powers.astype(kind), device, requires_grad)
-    wide = np.complex128 if kind.kind == "c" else np.float64
-    powers = np.power(wide(base), np.linspace(first, last, steps, dtype=wide))
-    return leaf(powers.astype(kind), device, requires_grad)
 
 
 def _ends(op: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, Any]:
@@ -138,12 +137,25 @@ def _ends(op: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, A
     return first, last, kind
 
 
-def _steps(first: int, last: int, steps: int) -> Any:
-    """Evenly spaced numbers from the nearer end, so that rounding is the same at both."""
-    at = np.arange(steps, dtype=np.float64)
-    step = (last - first) / (steps - 1) if steps > 1 else 0.0
-    return np.where(at < steps // 2, first + step * at, last - step * (steps - 1 - at)) if steps > 1 else first + at
+def _between(op: str, first: Any, last: Any, steps: int, kind: Any, wide: Any) -> Any:
+    """Evenly spaced numbers between ends of the dtype ``kind``, computed in ``wide``."""
+    if kind.kind == "b" and steps:
+        raise no_kernel(f"{op}_cpu", kind)
+    if not steps:
+        return np.empty(0, wide)
+    first, last = (kind.type(n) if kind.kind in "fc" else n for n in (written(first, kind), written(last, kind)))
+    if kind.kind != "c":
+        return _steps(first, last, steps, wide.type)
+    made = np.empty(steps, wide)  # both parts by themselves, so that an infinite one leaves the other as it is
+    made.real, made.imag = (
+        _steps(a, b, steps, made.real.dtype.type) for a, b in ((first.real, last.real), (first.imag, last.imag))
+    )
+    return made
 
 
-def _truncated(first: Any, last: Any, steps: int) -> Any:
-    return np.trunc(_steps(int(first), int(last), steps))
+def _steps(first: Any, last: Any, steps: int, number: Any) -> Any:
+    """Each counted from the nearer end, so that rounding is the same at both; with an infinite end NaN where PyTorch has it."""
+    at = np.arange(steps)
+    step = number(last - first) / number(steps - 1)
+    up, down = step * at.astype(step.dtype), step * (steps - 1 - at).astype(step.dtype)
+    return np.where(at < steps // 2, number(first) + up, number(last) - down)

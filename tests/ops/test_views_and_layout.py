@@ -1,5 +1,7 @@
 """Views, in-place reshaping, layouts and factories: what PyTorch's samples do not reach."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -254,6 +256,26 @@ def test_ranges():
         ]  # fmt: skip
 
     same(program)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "complex64", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_ranges_with_ends_that_are_infinite_or_too_large(name, kind):
+    def made(t, *ends):
+        try:
+            return getattr(t, name)(*ends, dtype=getattr(t, kind)).numpy()
+        except (RuntimeError, NotImplementedError) as error:
+            return type(error), str(error).partition("\n")[0]
+
+    ends = (0, 1.0, -2, float("inf"), float("-inf"), float("nan"), 1e30, -1e300)
+    if name == "logspace" and kind == "complex64":
+        ends = ends[:3]  # each library has its own NaN in the powers
+    for case in itertools.product(ends, ends, (0, 1, 2, 3, 5, 9, 17)):  # steps that are exact
+        theirs, ours = (made(t, *case) for t in (torch, ag))
+        if isinstance(theirs, tuple):
+            assert ours == theirs, case
+        else:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3 if kind == "float16" else 1e-6, err_msg=str(case))
 
 
 @BOTH
