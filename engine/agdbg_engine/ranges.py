@@ -85,11 +85,17 @@ def linspace(
 ) -> Tensor:
     """``steps`` evenly spaced numbers, both ends (numbers or 0-d tensors) included."""
     first, last, kind = _ends("linspace", start, end, steps, dtype)
+    return leaf(spaced(first, last, steps, kind), device, requires_grad)
+
+
+def spaced(first: Any, last: Any, steps: int, kind: Any) -> Any:
+    """The values of :func:`linspace`."""
     if steps == 1:
-        return leaf(np.full(1, written(first, kind, half=False), kind), device, requires_grad)
+        return np.full(1, written(first, kind, half=False), kind)
     with np.errstate(all="ignore"):
-        between = _between("linspace", first, last, steps, kind, kind if kind.kind in "fc" else np.dtype(np.float64))
-        return leaf(between.astype(kind), device, requires_grad)
+        return _between(
+            "linspace", first, last, steps, kind, kind if kind.kind in "fc" else np.dtype(np.float64)
+        ).astype(kind)
 
 
 @factory

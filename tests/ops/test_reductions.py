@@ -27,6 +27,29 @@ def second(function, values):
     return h.tolist()
 
 
+# ----- orders with NaN -----
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("right", [False, True])
+def test_places_among_numbers_with_nan(kind, right):
+    rng = np.random.default_rng(0)
+    for count in range(9):
+        bounds = np.sort(rng.integers(-3, 4, (2, count)).astype(float))
+        bounds[rng.random(bounds.shape) < 0.3] = NAN
+        if count % 3 == 0:
+            bounds.sort()
+        looked_for = [[-4, -3, -1, 0, 1, 3, 4, NAN, INF, -INF]] * 2
+        found = []
+        for lib in (ag, torch):
+            x, sequence = (lib.tensor(v, dtype=getattr(lib, kind)) for v in (looked_for, bounds.tolist()))
+            found.append([
+                lib.searchsorted(sequence, x, right=right).tolist(), lib.searchsorted(sequence[0].clone(), x, right=right).tolist(),
+                lib.bucketize(x, sequence[1].clone(), right=right).tolist(),
+            ])  # fmt: skip
+        assert found[0] == found[1], bounds
+
+
 # ----- products and zeros -----
 
 
@@ -148,6 +171,32 @@ def test_what_is_counted_has_no_derivative_and_says_so(call):
         with pytest.raises(RuntimeError) as error:
             y.sum().backward()
         found.append((y.grad_fn.name(), str(error.value).splitlines()[0]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "T.histogram(x, 4)", "T.histogram(x, 4, range=(0.0, 4.0))", "T.histogram(x[:0], 4, range=(0.0, 4.0))",
+        "T.histogram(x, T.tensor([0.0, 1, 2, 5]).to(x.dtype))", "T.histogram(x, 4, range=(0.0, 4.0), weight=x)",
+        "T.histogram(x, 4, range=(0.0, INF))", "T.histogram(x, 4, range=(0.0, 1e39))", "T.histogram(x, 4, range=(1.0, 1.0))",
+        "T.histogram(x, 4, range=(2.0, 1.0))", "T.histogramdd(x.reshape(2, 2), [2, 2])[0]",
+        "T.histogramdd(x.reshape(2, 2), [2, 2], range=(0.0, 4.0, 0.0, 4.0))[0]", "T.histc(x, 4, 0, 4)", "T.histc(x, 4, 0, 1e39)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["float16", "float32", "int64", "bool", "complex64"])
+def test_histograms_of_every_kind_of_number(call, kind):
+    found = []
+    for lib in (ag, torch):
+        x = lib.tensor([1.0, 2.0, 3.0, 2.5]).to(getattr(lib, kind))
+        try:
+            y = eval(call, {"T": lib, "x": x, "INF": INF})
+        except (RuntimeError, NotImplementedError) as error:
+            found.append((type(error), str(error).partition("\n")[0]))
+        else:
+            found.append(
+                [(part.tolist(), str(part.dtype).split(".")[-1]) for part in (y if isinstance(y, tuple) else [y])]
+            )
     assert found[0] == found[1]
 
 

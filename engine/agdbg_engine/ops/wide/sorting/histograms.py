@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends import on_host
-from ....device import array_module
+from ....device import array_module, device_of, moved
 from ....dtype import cpp_type, scalar_type
+from ....ranges import spaced
 from ....repeated_index import add_at, times_named
+from ....scalars import written
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
@@ -29,7 +31,7 @@ from ..indexing.reading import ends
 
 def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
     """``bins + 1`` edges from ``low`` to ``high`` in the dtype of ``x``."""
-    return array_module(x).linspace(low, high, bins + 1, dtype=x.dtype)
+    return moved(spaced(low, high, bins + 1, x.dtype), device_of(x))
 
 
 @at_home
@@ -89,8 +91,8 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     By default between the smallest and the largest element. A path for gradients ends here.
     """
     x = self._a
-    if x.dtype.kind == "c":
-        raise no_kernel("aminmax_cpu" if min == max else "histogram_cpu", x.dtype)
+    if x.dtype.kind == "c" and min == max:
+        raise no_kernel("aminmax_cpu", x.dtype)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
@@ -102,10 +104,10 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
+    low, high = (x.dtype.type(written(end, x.dtype)) for end in (low, high))
     if x.dtype.kind != "f":
         raise no_kernel("linspace_cpu" if x.dtype.kind == "b" else "histogram_cpu", x.dtype)
     no_gradient((self,))
-    low, high = x.dtype.type(low), x.dtype.type(high)
     x = x.reshape(-1)
     inside = (x >= low) & (x <= high)
     if on_host(x):
@@ -167,14 +169,7 @@ def histogram(
     ``bins`` is the number of intervals of the same width in ``range`` (by default that of the elements), or the edges. With
     ``density`` the integral of the result is 1. Recorded, but without a derivative.
     """
-    _check(
-        self,
-        weight,
-        self.shape,
-        [1, self._a.size],
-        None if weight is None else [weight._a.size],
-        isinstance(bins, Tensor),
-    )
+    _check(self, weight, self.shape, [1, self._a.size], None if weight is None else [weight._a.size])
     for other in (weight, bins):
         together(self, other)
     edges = [bins] if isinstance(bins, Tensor) else [int(bins)]
@@ -184,7 +179,7 @@ def histogram(
     return Histogram(*_OF_COUNT(self, weight, int(bins), range, density))
 
 
-def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any, edges: bool) -> None:
+def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any) -> None:
     if weight is not None:
         if weight.shape != tuple(shape):
             raise shape_error(
@@ -196,8 +191,6 @@ def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any, ed
                 "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but "
                 f"got input({cpp_type(x.dtype)}), and weight({cpp_type(weight.dtype)})"
             )
-    if not takes("f" if edges else "w", x.dtype):
-        raise no_kernel("histogram_cpu" if edges else "histogramdd", x.dtype)
 
 
 def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
@@ -216,13 +209,16 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
                 )
         elif b <= 0:
             raise RuntimeError(f"{name}: bins must be > 0, but got {b} for dimension {d}")
+    counted = not isinstance(bins[0], Tensor)
     if range is None:
-        return
-    if len(range) != 2 * n:
+        if counted and not takes("w", x.dtype):  # whose ends are looked for
+            raise no_kernel("histogramdd", x.dtype)
+    elif len(range) != 2 * n:
         raise shape_error(
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}"
         )
-    for d, (low, high) in enumerate(zip(range[::2], range[1::2], strict=True)):
+    ends = range or ()
+    for d, (low, high) in enumerate(zip(ends[::2], ends[1::2], strict=True)):
         if isinstance(bins[d], Tensor):  # then nobody asks for the range
             continue
         _check_finite(low, high, d)
@@ -230,6 +226,9 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
             raise RuntimeError(
                 f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}"
             )
+        written(low, x.dtype), written(high, x.dtype)
+    if not takes("f", x.dtype):
+        raise no_kernel("linspace_cpu" if counted and x.dtype.kind == "b" else "histogram_cpu", x.dtype)
 
 
 @returned_as("histogramdd")
@@ -283,14 +282,7 @@ def histogramdd(
     given: list[Any] = [bins] * d if isinstance(bins, int) else list(bins)
     if len(given) != d:
         raise shape_error("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    _check(
-        input,
-        weight,
-        input.shape[:-1],
-        input.shape,
-        None if weight is None else weight.shape,
-        isinstance(given[0], Tensor),
-    )
+    _check(input, weight, input.shape[:-1], input.shape, None if weight is None else weight.shape)
     _check_edges(input, given, range, "torch.histogramdd()")
     if any(isinstance(b, Tensor) for b in given):
         ends = list(itertools.accumulate(len(b) for b in given))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import get_default_dtype, result_type, scalar_type
 from ....several import at_home
@@ -21,6 +22,8 @@ from .rows import write_along
 
 def _places(bounds: Any, values: Any, side: Any) -> Any:
     """Where ``values`` belong among ``bounds``, row by row if these are several; behind all of them if NaN."""
+    if not on_host(bounds) or np.isnan(bounds).any():
+        return _halved(bounds, values, side)
     if bounds.ndim == 1:
         found = np.searchsorted(bounds, values, side)
     else:
@@ -35,6 +38,20 @@ def _places(bounds: Any, values: Any, side: Any) -> Any:
     if values.dtype.kind == "f":
         found = np.where(values != values, bounds.shape[-1], found)
     return found
+
+
+def _halved(bounds: Any, values: Any, side: Any) -> Any:
+    """The places by the steps of PyTorch's search, which decide where NaN is among the bounds: what meets it goes right."""
+    count = bounds.shape[-1]
+    low = array_module(values).zeros(values.shape, np.int64)
+    high = low + count
+    for _ in range(count.bit_length()):
+        middle = (low + high) >> 1
+        at = np.minimum(middle, count - 1)
+        there = bounds[at] if bounds.ndim == 1 else np.take_along_axis(bounds, at, -1)
+        behind = ~(there >= values if side == "left" else there > values)
+        low, high = np.where(behind & (low < high), middle + 1, low), np.where(behind, high, middle)
+    return low
 
 
 def _as_array(x: Any, like: Any) -> Any:
