@@ -91,10 +91,10 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     By default between the smallest and the largest element. A path for gradients ends here.
     """
     x = self._a
-    if x.dtype.kind == "c" and min == max:
-        raise no_kernel("aminmax_cpu", x.dtype)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if x.dtype.kind == "c" and min == max:
+        raise no_kernel("aminmax_cpu", x.dtype)
     low, high = min, max
     if low == high and x.size:
         low, high = ends(x)
