@@ -198,16 +198,22 @@ def hint(name: str, known: Iterable[str], reasons: bool = True, module: str = ""
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     import difflib  # here, since nobody pays for it who makes no mistake
 
-    near = difflib.get_close_matches(name, known, 1, CUTOFF) or _of_the_letters(name, known)
+    near = difflib.get_close_matches(name, known, 1, CUTOFF) or _one_letter_off(name, known)
     if near:
         return near[0]
     longer = [n for n in known if n.startswith(name)] if len(name) >= LEAST else []
     return min(longer, key=len, default=None)  # of those that were cut short the one with the least left out
 
 
-def _of_the_letters(name: str, known: tuple[str, ...]) -> list[str]:
-    """What is made of the letters of a ``name`` of three, which is too short to have much in common with another."""
-    return [n for n in known if len(n) == len(name) and set(n) == set(name)] if len(name) == 3 else []
+def _one_letter_off(name: str, known: tuple[str, ...]) -> list[str]:
+    """What a ``name`` of three letters, too short to have much in common with another, is but for one letter or their order.
+
+    Of several that with the most first letters of it.
+    """
+    if len(name) != 3:
+        return []
+    near = [n for n in known if len(n) == 3 and (set(n) == set(name) or sum(map(str.__ne__, n, name)) == 1)]
+    return sorted(near, key=lambda n: [a != b for a, b in zip(n, name, strict=True)])
 
 
 @functools.lru_cache(128)

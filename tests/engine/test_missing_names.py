@@ -58,11 +58,11 @@ def test_nothing_that_is_there_has_a_reason_not_to_be():
         ("autograd", "grd", "grad"), ("autograd.forward_ad", "mk_dual", "make_dual"), ("amp", "autocats", "autocast"),
         ("cuda", "is_availabl", "is_available"), ("testing", "assert_clos", "assert_close"),
         ("linalg", "chol", "cholesky"), ("nn.init", "xavier", "xavier_normal_"), ("random", "manual_sed", "manual_seed"),
-        ("fft", "ftt", "fft"), ("special", "efr", "erf"), ("nn.grad", "conv1d_inputs", "conv1d_input"), ("cuda.amp", "autocats", "autocast"), ("cuda.nvtx", "range_psh", "range_push"),
+        ("fft", "ftt", "fft"), ("special", "efr", "erf"), ("", "exo", "exp"), ("", "sim", "sin"), ("nn.functional", "reluu", "relu"), ("linalg", "sovle", "solve"), ("linalg", "drt", "det"), ("nn.grad", "conv1d_inputs", "conv1d_input"), ("cuda.amp", "autocats", "autocast"), ("cuda.nvtx", "range_psh", "range_push"),
     ],
 )  # fmt: skip
 def test_the_nearest_name(module, name, nearest):
-    owner = functools.reduce(getattr, module.split("."), ag)
+    owner = functools.reduce(getattr, module.split("."), ag) if module else ag
     with pytest.raises(AttributeError, match=f"the nearest that it has is '{nearest}'$"):
         getattr(owner, name)
     with pytest.raises(ImportError, match=f"^cannot import name '{name}' from '{owner.__name__}'; .* is '{nearest}'$"):
