@@ -38,3 +38,7 @@ def test_each_reason_is_printed_with_the_shapes_it_is_for():
         f"medium, large: {UNKNOWN}",
     ]
     assert reasons("frac", [(1.0, 1.0), (1.0, 1.0), (2.9, 1.0)]) == []
+
+
+def test_a_product_at_each_pixel_has_its_reason():
+    assert reason("F.conv2d(1 x 1)", ("medium", "forward")) not in (OF_A_CALL, UNKNOWN)
