@@ -372,3 +372,29 @@ def test_ctc_loss_of_a_masked_logit():
     got, expected = both(compute)
     assert np.isnan(got[0]).all()
     np.testing.assert_allclose(got, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("zero_infinity", [False, True])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_ctc_loss_of_infinite_logits(normalized, zero_infinity):
+    """Also in the padding, behind the end, and where a blank must not be skipped; an infinite gain is no infinite loss."""
+    rng = np.random.default_rng(0)
+    for targets, steps, lengths in (
+        ([[1, 2], [2, 1]], [4, 2], [2, 0]),
+        ([[1, 1], [2, 1]], [2, 3], [2, 1]),
+        ([[1, 2], [2, 2]], [1, 0], [0, 1]),
+    ):
+        for step, of_class in itertools.product(range(4), range(3)):
+            numbers = rng.normal(size=(4, 2, 3))
+            numbers[step, :, of_class] = INF
+
+            def compute(m: Any, back: bool, case: Any = (numbers, targets, steps, lengths)) -> Any:
+                x = m.tensor(case[0].tolist(), dtype=m.float64, requires_grad=True)
+                terms = x.log_softmax(2) if normalized else x
+                options = {"reduction": "none", "zero_infinity": zero_infinity}
+                y = m.nn.functional.ctc_loss(terms, m.tensor(case[1]), *case[2:], **options)
+                return m.autograd.grad(y.sum(), x)[0] if back else y
+
+            for back in (False, True):
+                got, expected = both(partial(compute, back=back))
+                np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)

@@ -40,20 +40,15 @@ def _sum_of(a: Any, b: Any, c: Any) -> Any:
         return np.log(total, out=total) + largest
 
 
-def _bars(skips: Any, dtype: Any) -> Any:
-    """What to add to the logarithm of a skip: nothing where there may be one."""
-    return np.where(skips, 0.0, -np.inf).astype(dtype)
-
-
 def _forward(probabilities: Any, skips: Any, lengths: Any) -> Any:
     """Log-probabilities (T, N, states) of all beginnings of alignments; after its end a sample keeps its last ones."""
     steps, n, states = probabilities.shape
     alpha = np.full_like(probabilities, -np.inf, shape=(steps, n, states + 2))  # nothing comes into the first states
     alpha[0, :, 2:4] = probabilities[0, :, :2]
-    bars = _bars(skips, alpha.dtype)
+    nothing = alpha.dtype.type(-np.inf)
     for t in range(1, steps):
         a = alpha[t - 1]
-        came = _sum_of(a[:, 2:], a[:, 1:-1], a[:, :-2] + bars)
+        came = _sum_of(a[:, 2:], a[:, 1:-1], np.where(skips, a[:, :-2], nothing))
         alpha[t, :, 2:] = np.where((t < lengths)[:, None], came + probabilities[t], a[:, 2:])
     return alpha[:, :, 2:].copy()
 
@@ -90,30 +85,27 @@ def ctc_loss_backward(
 ) -> Any:  # fmt: skip
     """The gradient in ``log_probs``, of which is taken that they are those of a log_softmax.
 
-    NaN where PyTorch, which computes ``exp(log_probs) - exp(logarithm of the share + loss - log_probs)``, subtracts infinities.
+    ``exp(log_probs) - exp(logarithm of the share + loss - log_probs)`` as PyTorch has it, NaN where that subtracts infinities: the
+    logarithm of no share is one.
     """
     xp = array_module(log_probs)
     steps, n = log_probs.shape[:2]
     classes, skips = _states(log_probs, targets, blank)
     probabilities = _gathered(log_probs, classes)
-    beta = _backward(probabilities, skips, input_lengths, target_lengths)
-    log_both = alpha + beta - probabilities
-    joint = np.exp(log_both + loss[:, None])
+    beta, counted = _backward(probabilities, skips, input_lengths, target_lengths)
+    joint = np.exp(alpha + beta + loss[:, None] - probabilities)
     running = (xp.arange(steps)[:, None] < input_lengths)[:, :, None]
-    joint = np.where(running & np.isfinite(log_both), joint, 0)
-    share = np.zeros_like(log_probs)
+    joint = np.where(counted, joint, 0)
+    share = np.exp(loss[:, None] - np.inf - log_probs)
     rows = np.broadcast_to(xp.arange(n)[:, None], classes.shape)
     times = xp.arange(steps)[:, None, None]
     add_at(share, (times, rows[None], classes[None]), joint)
-    out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
-    lost = np.isinf(loss)[:, None]
-    unknown = np.isnan(loss)[:, None] | np.isnan(log_probs) | (log_probs == -np.inf)
-    out = np.where(running & (unknown | lost), np.nan, out).astype(log_probs.dtype)
-    return np.where(lost, log_probs.dtype.type(0), out) if zero_infinity else out
+    out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0).astype(log_probs.dtype)
+    return np.where((loss == np.inf)[:, None], log_probs.dtype.type(0), out) if zero_infinity else out
 
 
-def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any) -> Any:
-    """Log-probabilities (T, N, states) of all ends of alignments."""
+def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any) -> tuple[Any, Any]:
+    """Log-probabilities (T, N, states) of all ends of alignments, and which states a sample has at a time."""
     steps, _, states = probabilities.shape
     places = array_module(probabilities).arange(states)
     last = 2 * target_lengths[:, None]
@@ -123,12 +115,16 @@ def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any)
     going = np.full_like(
         probabilities[0], -np.inf, shape=(len(start), states + 2)
     )  # nothing comes from behind the last
-    bars = _bars(np.concatenate((skips[:, 2:], np.zeros_like(skips[:, :2])), 1), beta.dtype)
+    times = array_module(probabilities).arange(steps)[:, None, None]
+    to_come = lengths[:, None] - 1 - times
+    counted = np.where(to_come, (places <= last) & (to_come > 0), ends)
+    skipped = np.concatenate((skips[:, 2:], np.zeros_like(skips[:, :2])), 1)
+    nothing = beta.dtype.type(-np.inf)
     for t in range(steps - 1, -1, -1):
-        come = _sum_of(going[:, :-2], going[:, 1:-1], going[:, 2:] + bars)
+        come = _sum_of(going[:, :-2], going[:, 1:-1], np.where(skipped, going[:, 2:], nothing))
         come = np.where((t == lengths - 1)[:, None], start, come)
-        beta[t] = going[:, :-2] = np.where((t < lengths)[:, None], come + probabilities[t], -np.inf)
-    return beta
+        beta[t] = going[:, :-2] = np.where(counted[t], come + probabilities[t], -np.inf)
+    return beta, counted
 
 
 _LENGTHS = "targets, input_lengths, target_lengths"
@@ -193,7 +189,7 @@ def _loss(
     lengths, target_lengths = beside(lengths, x._a), beside(target_lengths, x._a)
     out: Tensor = row(x, *(wrap(a) for a in (padded, lengths, target_lengths)), blank, zero_infinity)[0]
     if zero_infinity:
-        out = where(wrap(np.isinf(out._a)), 0.0, out)
+        out = where(wrap(out._a == np.inf), 0.0, out)
     if reduction == "mean":
         return (out / wrap(np.maximum(target_lengths, 1)).to(out.dtype)).mean()
     return finish(out if batched or reduction != "none" else out.squeeze(0), reduction)
