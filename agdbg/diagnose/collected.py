@@ -112,10 +112,12 @@ def _advice(loop: ast.For | ast.While, used: _Use, names: list[str], state: Stat
 def _in_place_of(statement: ast.stmt, names: list[str], state: State) -> str:
     """The advice to write a statement with the names that it keeps detached."""
     kept = [each for each in names if bank_of(statement, each)]
-    new = copy.deepcopy(statement)
-    _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(new)
     text, graph = quoted(_text(statement)), "its graph" if len(kept) == 1 else "their graphs"
     words = f"keep {listed(f'`{each}`' for each in kept)} without {graph}"
+    if any(state.is_vague(each, len(kept)) for each in kept):
+        return f"{words}: with each tensor in it detached, where `{text}` at line {statement.lineno} puts it"
+    new = copy.deepcopy(statement)
+    _Detached({each: state.without_graph(each, len(kept)) for each in kept}).visit(new)
     return f"{words}: `{_text(new)}` in place of `{text}` at line {statement.lineno}"
 
 

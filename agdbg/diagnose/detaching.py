@@ -31,6 +31,7 @@ from agdbg.diagnose.shapes import (
 )
 from agdbg.diagnose.source import called
 from agdbg.diagnose.syntax import name_of
+from agdbg.diagnose.taken_apart import ways_apart
 from agdbg.diagnose.words import Lines, listed
 from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
@@ -62,17 +63,22 @@ class State:
         """The statements that detach, in quotes: ``h = h.detach()``; for ``given`` the name that gets it, of ``held`` the form."""
         if self.cache:
             return listed([f"`{each}.clear()`" for each in names[:NAMED]], NAMED)
-        if any(self._is_vague(each, held) for each in names):
+        if any(self.is_vague(each, len(names), held) for each in names):
             return listed([f"each tensor in `{given or each}`" for each in names[:NAMED]], NAMED)
         ways = [way for each in names for way in self._statements(given or each, each, len(names), held)]
         return listed([f"`{each}`" for each in ways[:NAMED]], NAMED)
 
-    def _is_vague(self, name: str, held: str) -> bool:
-        """Whether a function that the loop does not know returned it, and nothing says in which form."""
-        form = self.forms.get(name)
-        if form is None or self._told(name, held) is not None or fields_of(self.site, name, self.tensors) is not None:
+    def is_vague(self, name: str, names: int = 1, held: str = "") -> bool:
+        """Whether nothing says in which form one of some names holds tensors: no edit fits for sure."""
+        if self.written or fields_of(self.site, name, self.tensors) is not None:
             return False
-        return levels_of(form, self.tensors) is None
+        told = self._told(name, held)
+        if told is not None:
+            return told.mixed
+        if name in self.forms:
+            return levels_of(self.forms[name], self.tensors) is None
+        apart = {way for site, each in self._sources(name, held) for way in ways_apart(site, each)}
+        return "key" in apart or ("position" in apart and self.tensors < 2 * names)
 
     @property
     def verb(self) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from agdbg.diagnose.carriers import calls_in, is_call_of, loops, statements_in
 from agdbg.diagnose.enclosing import Scope, function_of, module_of, place
+from agdbg.diagnose.layer_results import result_of
 from agdbg.diagnose.shapes import BUILDERS, ONE, Level, Levels, Shape
 from agdbg.diagnose.source import called
 from agdbg.diagnose.syntax import name_of, pairs
@@ -216,6 +217,9 @@ class _Returned:
                 return Form("dict", tuple(self._of(function, each.value, steps) for each in tree.keywords))
             of = self._of(function, tree.args[0], steps) if len(tree.args) == 1 else UNKNOWN
             return Form(level, of.items) if of.kind in ("tuple", "list", level) else UNKNOWN
+        layer = result_of(self._tree, tree)
+        if layer is not None:
+            return self._of(function, layer, steps)
         inside = list(ast.walk(self._tree))
         defined = [each for each in inside if isinstance(each, _FUNCTION) and each.name == name]
         if defined and steps:

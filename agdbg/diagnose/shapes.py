@@ -5,11 +5,12 @@ Needs the source alone.
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agdbg.diagnose.carriers import objects_of
 from agdbg.diagnose.enclosing import COMPREHENSIONS, module_of, place
+from agdbg.diagnose.layer_results import result_of
 from agdbg.diagnose.source import called
 from agdbg.diagnose.syntax import name_of, pairs
 from agdbg.record.lookup import Site
@@ -57,14 +58,18 @@ STEPS = 2
 
 @dataclass(frozen=True)
 class Shape:
-    """What holds what, as far as it is known; ``closed``: what is innermost is known to be one tensor."""
+    """What holds what, as far as it is known; ``closed``: what is innermost is known to be one tensor.
+
+    ``mixed``: some of the items are tensors and others hold some, so that ``levels`` are those of the deepest alone.
+    """
 
     levels: Levels
     closed: bool
+    mixed: bool = False
 
     def inside(self, level: Level) -> "Shape":
         """Of a list, tuple or dict of these."""
-        return Shape((level, *self.levels), self.closed)
+        return replace(self, levels=(level, *self.levels))
 
 
 def shape_of(site: Site, name: str) -> Shape | None:
@@ -142,6 +147,9 @@ def returned(site: Site, tree: ast.expr) -> list[ast.expr]:
     module = module_of(site.file)
     if module is None or not isinstance(tree, ast.Call):
         return []
+    layer = result_of(module, tree)
+    if layer is not None:
+        return [layer]
     inside = list(ast.walk(module))
     functions = [each for each in inside if isinstance(each, ast.FunctionDef) and each.name == called(tree)]
     classes = [
@@ -184,12 +192,13 @@ def _shape_of(site: Site, name: str, steps: int) -> Shape | None:
             return shape  # a tensor; what is stored in it is a number, or a part of it
         if (path or shape is not None) and not _is_number(value):
             inner = shape or Shape((), closed=False)
-            found.append(Shape((*path, *inner.levels), inner.closed))
+            found.append(replace(inner, levels=(*path, *inner.levels)))
     if not found:
         return None
     depth = max(len(each.levels) for each in found)
     levels = tuple(next(each.levels[at] for each in found if len(each.levels) > at) for at in range(depth))
-    return Shape(levels, any(each.closed for each in found if len(each.levels) == depth))
+    mixed = any(each.mixed or (each.closed and len(each.levels) < depth) for each in found)
+    return Shape(levels, any(each.closed for each in found if len(each.levels) == depth), mixed)
 
 
 def _shape(site: Site, tree: ast.expr, steps: int) -> Shape | None:
@@ -213,7 +222,10 @@ def _item(site: Site, parts: list[ast.expr], steps: int) -> Shape:
     """The shape of what holds one of some expressions. Several that are written out are tensors, where they are not more."""
     known = [shape for each in parts if (shape := _shape(site, each, steps)) is not None]
     if known:
-        return max(known, key=lambda each: len(each.levels))
+        deepest = max(known, key=lambda each: len(each.levels))
+        others = len(known) < sum(not _is_plain_value(each) and not _is_none(each) for each in parts)
+        mixed = any(each.mixed or each.levels != deepest.levels for each in known) or (others and bool(deepest.levels))
+        return replace(deepest, mixed=mixed)
     several = len(parts) > 1 and not any(isinstance(each, ast.Constant) for each in parts)
     return Shape((), closed=several)
 
@@ -231,8 +243,12 @@ def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
         else None
     )
     return (
-        Shape((BUILDERS[name], *of.levels[1:]), of.closed) if of is not None else Shape((BUILDERS[name],), closed=False)
+        replace(of, levels=(BUILDERS[name], *of.levels[1:])) if of is not None else Shape((BUILDERS[name],), closed=False)
     )
+
+
+def _is_none(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value is None
 
 
 def _is_number(tree: ast.expr) -> bool:

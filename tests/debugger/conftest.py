@@ -113,6 +113,12 @@ def carried(warm_programs):
 
 
 @pytest.fixture(scope="session")
+def carried_class():
+    """The class that `carried` makes: called with something that runs programs, and the head of all of them."""
+    return carried_programs_module.Carried
+
+
+@pytest.fixture(scope="session")
 def at_beginning():
     """A program with what a fix says of the beginning of a function."""
     return carried_programs_module.at_beginning
