@@ -81,11 +81,11 @@ def _chain(case: Case, word: int, linking: Mask, ran: Mask) -> Chain | None:
         runs = case.facts.passes_of(int(walk.ids[known[-1]]))
         call = case.facts.pass_of(runs[0]) if runs else None
         return Chain(site, last, len(links), name, call) if call is not None else None
-    alone = not len(known) and len(links) >= LINKS_WITHOUT_A_PASS and _came_to_its_end(case, last.row)
+    alone = not len(known) and len(links) >= LINKS_WITHOUT_A_PASS and came_to_its_end(case, last.row)
     return Chain(site, last, len(links), name, None) if alone else None
 
 
-def _came_to_its_end(case: Case, row: int) -> bool:
+def came_to_its_end(case: Case, row: int) -> bool:
     """Whether the program went on well after a row: one that was ended may have been about to differentiate the sum."""
     ended = case.facts.trace.meta.get("exit")
     failed = isinstance(ended, dict) and ended.get("uncaught")

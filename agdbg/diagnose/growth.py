@@ -1,7 +1,7 @@
 """graph-growth, gradient-cycle: memory that grows from iteration to iteration, since graphs are held that nobody needs.
 
 Needs: HELD, for graphs whose pass is over; births and edges for a sum that links them; PASS_STARTED with the number of
-planned nodes, and RAN, for state that is carried over.
+planned nodes, and RAN, for state that is carried over; the source for what no pass goes through (`never_passed.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from agdbg.diagnose.history import carried
 from agdbg.diagnose.holders import Holder, collected_in, put_at
 from agdbg.diagnose.meeting import Entry, meet
 from agdbg.diagnose.naming import entry_words
+from agdbg.diagnose.never_passed import Piled, piled, without_graph
 from agdbg.diagnose.running_value import running_value
-from agdbg.diagnose.source import assigned, call_text, expression
+from agdbg.diagnose.source import assigned, call_text, expression, quoted
+from agdbg.diagnose.syntax import unparse
 from agdbg.diagnose.words import Lines, count, listed, op_words
 from agdbg.record.facts import PassFact
 from agdbg.record.hooked import HeldFact, held
@@ -39,7 +41,10 @@ def findings(case: Case) -> list[Found]:
     cycles = _cycles(case)
     in_circles = {each.finding.evidence[0].site for each in cycles}  # what a circle keeps is told by its finding
     held_by = [] if linked else [each for each in _roots(case) if each.finding.evidence[-1].site not in in_circles]
-    return [*linked, *held_by, *_carried(case), *cycles]
+    told = [*linked, *held_by, *_carried(case), *cycles]
+    lines = {(each.site.file, each.site.line) for found in told for each in found.finding.evidence}
+    more = [each for each in piled(case, _of_lines(case)) if (each.keeper.site.file, each.keeper.site.line) not in lines]
+    return [*told, *map(_piled_finding, more)]
 
 
 def _of_lines(case: Case) -> list[list[PassFact]]:
@@ -141,6 +146,34 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
             if state is None
             else f"No backward() goes through `{state.name}`: compute it under no_grad(), or detach it where it is made, "
             f"`{state.name} = {state.name}.detach()` behind {lines(state.site)}."
+        ),
+    )
+
+
+# ----- graphs that no pass goes through -----
+
+
+def _piled_finding(found: Piled) -> Found:
+    root, keeper = found.root, found.keeper
+    lines = Lines(keeper.site)
+    made = "" if root.site.line == keeper.site.line else f", made{lines.at(root.site)},"
+    return Found(
+        root.row,
+        Finding(
+            kind=GROWTH,
+            cause=(
+                f"`{quoted(unparse(keeper.statement))}`{lines.at(keeper.site)} keeps a tensor{made} together with its graph in every "
+                f"turn of the loop around `{call_text(found.call.site, found.call.call)}`{lines.at(found.call.site)}: "
+                f"{count(found.count, 'graph')} of {count(found.turns, 'turn')} in `{keeper.bank}`, and no backward() goes through them."
+            ),
+            evidence=(
+                Evidence("created", root.site, f"{op_words(root)}: the root of each graph", root.id),
+                Evidence("holds", keeper.site, "keeps each of them"),
+                Evidence("call", found.call.site, "ran none of them"),
+            ),
+            nodes=(root.id,),
+            certainty="likely",
+            fix=f"{without_graph(keeper, root.site)}. A tensor with a graph holds all that it was computed from.",
         ),
     )
 
