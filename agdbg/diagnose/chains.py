@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.syntax import name_of, read
+from agdbg.diagnose.source import QUOTE_LIMIT
+from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.diagnose.walk import Mask, Places
 from agdbg.events import Kind
 from agdbg.record.facts import NodeFact, PassFact
 from agdbg.record.lookup import Site
 
 _LOW, _HIGH = np.uint64((1 << 32) - 1), np.uint64(32)
-#: Links that make a chain: where passes had run what is added, and where none ever did.
-LINKS, LINKS_WITHOUT_A_PASS = 3, 10
+#: Links that make a chain: where passes had run what is added, and where none ever did; there also in how many turns of a loop that
+#: calls backward.
+LINKS, LINKS_WITHOUT_A_PASS, TURNS = 3, 10, 5
 #: The share of what was added that a pass must have run.
 SHARE = 0.8
 
@@ -28,8 +30,8 @@ class Chain:
     Attributes:
         site: its line.
         last: its last node.
-        links: how many of its nodes are on top of another one.
-        added: the name of what is added; empty when the line has none.
+        links: how many nodes are on top of another one, of the longest where the sum begins anew again and again.
+        added: the source of what is added; empty when it is long.
         call: a pass that had run what was added; None when none ever did.
     """
 
@@ -77,12 +79,34 @@ def _chain(case: Case, word: int, linking: Mask, ran: Mask) -> Chain | None:
     if last is None or not len(added) or _is_used(case, links):
         return None
     known = _ran_below(case, added, ran)
+    longest = _longest(case, linking)
+    if len(longest) < LINKS:
+        return None
     if len(known) >= SHARE * len(added):
         runs = case.facts.passes_of(int(walk.ids[known[-1]]))
         call = case.facts.pass_of(runs[0]) if runs else None
-        return Chain(site, last, len(links), name, call) if call is not None else None
-    alone = not len(known) and len(links) >= LINKS_WITHOUT_A_PASS and came_to_its_end(case, last.row)
-    return Chain(site, last, len(links), name, None) if alone else None
+        return Chain(site, last, len(longest), name, call) if call is not None else None
+    starts = [each.row for each in case.facts.passes if not each.parent]
+    turns = len(np.unique(np.searchsorted(starts, walk.born[longest])))
+    many = len(longest) >= LINKS_WITHOUT_A_PASS or turns >= TURNS
+    alone = not len(known) and many and came_to_its_end(case, last.row)
+    return Chain(site, last, len(longest), name, None) if alone else None
+
+
+def _longest(case: Case, linking: Mask) -> Places:
+    """The longest row of sums, each on top of the one before."""
+    edges, below = case.walk.edges, {}
+    for source, target in zip(edges.source[linking].tolist(), edges.target[linking].tolist(), strict=True):
+        below[source] = target
+    length: dict[int, int] = {}
+    for source in sorted(below, key=lambda place: int(case.walk.born[place])):
+        length[source] = length.get(below[source], 0) + 1
+    here = max(length, key=lambda place: length[place])
+    found = []
+    while here in below:
+        found.append(here)
+        here = below[here]
+    return np.array(found, np.int64)
 
 
 def came_to_its_end(case: Case, row: int) -> bool:
@@ -110,13 +134,20 @@ def _is_used(case: Case, links: Places) -> bool:
 
 
 def _added(site: Site) -> str | None:
-    """Of ``total += loss`` and ``total = total + loss`` the ``loss``; empty if it has no name, None if the line is no such sum."""
+    """Of ``total += loss`` and ``total = total + loss`` the ``loss``; empty if it is long, None if the line is no such sum."""
     reading = read(site)
     statement = reading.statement if reading is not None else None
     if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
-        return name_of(statement.value)
+        return _in_front_of_a_dot(statement.value)
     value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     if not isinstance(statement, ast.Assign) or not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
         return None
-    total, sides = name_of(statement.targets[0]), [name_of(value.left), name_of(value.right)]
-    return sides[1 - sides.index(total)] if total and total in sides else None
+    total, sides = name_of(statement.targets[0]), (value.left, value.right)
+    other = next((each for each, beside in (sides, sides[::-1]) if name_of(beside) == total), None) if total else None
+    return _in_front_of_a_dot(other) if other is not None else None
+
+
+def _in_front_of_a_dot(tree: ast.expr) -> str:
+    """The source of an expression, in brackets where ``.item()`` behind it needs them; empty when it is too long to quote."""
+    text = unparse(ast.Attribute(tree, "item", ast.Load())).removesuffix(".item")
+    return text if len(text) <= QUOTE_LIMIT else ""

@@ -62,7 +62,7 @@ def _of_lines(case: Case) -> list[list[PassFact]]:
 def _chain_found(case: Case, chain: Chain) -> Found:
     site, last = chain.site, chain.last
     name = assigned(site) or "the sum"
-    loss = chain.added or "loss"
+    loss = chain.added
     lines = Lines(site)
     ran = (Evidence("call", chain.call.site, "had run those graphs already"),) if chain.call is not None else ()
     certainty: Certainty = "certain" if chain.call is not None else "likely"
@@ -82,7 +82,11 @@ def _chain_found(case: Case, chain: Chain) -> Found:
             ),
             nodes=(last.id,),
             certainty=certainty,
-            fix=f"Add the number: `{name} += {loss}.item()`, or `{loss}.detach()` for a tensor.",
+            fix=(
+                f"Add the number: `{name} += {loss}.item()`, or `{loss}.detach()` for a tensor."
+                if loss
+                else f"Add the number: call `.item()` on what is added to `{name}`, or `.detach()` for a tensor."
+            ),
         ),
     )
 

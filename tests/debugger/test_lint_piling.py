@@ -95,3 +95,23 @@ def test_nothing_is_said(linted, source):
 def test_nothing_is_said_when_the_program_was_ended(linted):
     told = linted(program("bank.append(evaluate())\nif turn == 6: loss.backward()"))
     assert told.error is not None and [each for each in told.lints if each.kind == "graph-growth"] == []
+
+
+SUMMED = """total = 0
+for _ in range(3): total = total + net(ag.randn(8, 3)).pow(2).mean()
+if turn < 0: print(total)"""
+
+
+def test_a_sum_goes_on_from_turn_to_turn_or_begins_anew(linted):
+    found = linted(program("total += net(ag.randn(8, 3)).mean()", "total = 0")).only("graph-growth")
+    assert "it keeps the graphs of 8 iterations in memory" in found.cause and found.certainty == "likely"
+    assert "`total += net(ag.randn(8, 3)).mean().item()`" in found.fix
+
+
+def test_a_sum_that_begins_anew_in_each_turn_is_counted_by_its_longest(linted, tmp_path):
+    found = linted(program(SUMMED.replace("range(3)", "range(12)"))).only("graph-growth")
+    assert "it keeps the graphs of 12 iterations in memory" in found.cause
+
+
+def test_a_short_sum_that_begins_anew_in_each_turn_does_not_grow(linted):
+    assert linted(program(SUMMED)).lints == []
