@@ -3,8 +3,8 @@
 import json
 import sys
 from argparse import Action, ArgumentParser, Namespace
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,27 +49,40 @@ def check(options: Namespace) -> None:
         raise InputError(f"{options.commands[0][0]} is for --batch, which is missing")
 
 
-def lines_of(options: Namespace) -> list[str]:
-    """The commands, those of files in their place.
+def lines_of(options: Namespace) -> Iterator[str]:
+    """The commands, those of files in their place; those of standard input one by one, as they are asked for.
 
     Raises:
-        InputError: a file cannot be read.
+        InputError: a file cannot be read; standard input, when its turn comes.
     """
-    lines: list[str] = []
-    for option, value in options.commands or ():
-        lines += [value] if option == "-x" else _read(value)
-    return [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+    given = [_lines(option, value) for option, value in options.commands or ()]
+    return (line for line in map(str.strip, chain.from_iterable(given)) if line and not line.startswith("#"))
 
 
-def _read(name: str) -> list[str]:
+def _lines(option: str, value: str) -> Iterable[str]:
+    if option == "-x":
+        return [value]
+    if value == "-":
+        return _typed()
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        return Path(value).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise InputError(f"-X {name}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    return text.splitlines()
+        raise _unreadable(value, error) from None
 
 
-def run(options: Namespace, lines: Sequence[str]) -> int:
+def _typed() -> Iterator[str]:
+    """The lines of standard input, each when it is there: whoever writes them may wait for the answer to one before the next."""
+    try:
+        yield from sys.stdin
+    except (OSError, ValueError) as error:
+        raise _unreadable("-", error) from None
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    return InputError(f"-X {name}: cannot be read ({getattr(error, 'strerror', None) or error})")
+
+
+def run(options: Namespace, lines: Iterable[str]) -> int:
     """Do commands on a program; ``options.launch`` are the arguments of the protocol's ``launch``."""
     from agdbg.protocol.client import Disconnected
 
@@ -85,7 +98,7 @@ def run(options: Namespace, lines: Sequence[str]) -> int:
             raise
 
 
-def look(options: Namespace, lines: Sequence[str]) -> int:
+def look(options: Namespace, lines: Iterator[str]) -> int:
     """Do commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
     from agdbg.protocol.client import Disconnected
 
@@ -93,11 +106,10 @@ def look(options: Namespace, lines: Sequence[str]) -> int:
         _attach(client, options.trace)
         try:
             batch = Batch(client, options)
-            leading = _leading(lines) if options.trace is None else []
-            batch.execute(leading)
+            rest = batch.execute_leading(lines) if options.trace is None else []
             _join(client)
             batch.settle()
-            batch.execute(lines[len(leading) :])
+            batch.execute(chain(rest, lines))
             return batch.left()
         except Disconnected as error:
             return _hub_is_gone(error)
@@ -152,13 +164,6 @@ def _join(client: "Client") -> None:
         raise InputError(str(error)) from None
 
 
-def _leading(lines: Sequence[str]) -> list[str]:
-    """The commands at the beginning that only say where to stop."""
-    from agdbg.console.table import says_where_to_stop
-
-    return list(takewhile(says_where_to_stop, lines))
-
-
 class Batch:
     """Does commands one after the other, and prints what comes of each.
 
@@ -199,7 +204,17 @@ class Batch:
                     break
                 self._console.state.take(message)
 
-    def execute(self, lines: Sequence[str]) -> None:
+    def execute_leading(self, lines: Iterator[str]) -> list[str]:
+        """Do the commands at the beginning that only say where to stop; the one that ended them, which is still to be done."""
+        from agdbg.console.table import says_where_to_stop
+
+        for line in lines:
+            if not says_where_to_stop(line):
+                return [line]
+            self.execute([line])
+        return []
+
+    def execute(self, lines: Iterable[str]) -> None:
         """Do the commands, up to ``quit``; one that is refused is told, and the next one is done."""
         from agdbg.console import CommandError
 

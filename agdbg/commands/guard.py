@@ -6,6 +6,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 
 from agdbg import interrupts, status
 from agdbg.commands import output
@@ -33,7 +34,10 @@ def guarded(command: Command) -> Command:
             signalled = interrupts.last()
             if signalled is not None and not _is_input_error(error):
                 return _end_by(signalled)
-            return complain(error)
+            code = complain(error)
+            if getattr(options, "json", None) is True and not getattr(options, "batch", False):
+                _print_as_json(error, code)
+            return code
         return code
 
     return run
@@ -51,6 +55,12 @@ def complain(error: Exception) -> int:
     else:
         tell("this is a mistake in agdbg; AGDBG_DEBUG=1 in the environment shows where")
     return status.INTERNAL
+
+
+def _print_as_json(error: Exception, code: int) -> None:
+    """Whoever reads JSON finds some in any case."""
+    with suppress(InputError, BrokenPipeError):  # standard output may be what is wrong
+        output.print_json({"error": str(error), "status": code})
 
 
 def _is_input_error(error: Exception) -> bool:

@@ -64,7 +64,7 @@ def execute(options: Namespace) -> int:
             raise InputError(f"{_called(words)} {how_it_ended(code)} and recorded no graph: nothing to check")
         everything, unrecorded = explain(directory, lints=True), str(children_of(directory))
     found = choice.of(everything)
-    _print(found, code, options.json)
+    _print(found, code, options)
     _tell_left_out(everything, choice)
     if unrecorded:
         tell(unrecorded)
@@ -136,11 +136,12 @@ def _tell_left_out(everything: "Explanation", choice: "Choice") -> None:
         tell(f"left out by --only and --ignore: {counted(len(kinds), 'finding')} ({', '.join(sorted(set(kinds)))})")
 
 
-def _print(found: "Explanation", code: int, as_json: bool) -> None:
-    if as_json:
+def _print(found: "Explanation", code: int, options: Namespace) -> None:
+    if options.json:
         from agdbg.explain import explanation
 
-        print_json({**explanation.as_json(found), "program_status": code})
+        kept = str(found.path) if options.trace is not None else None
+        print_json({**explanation.as_json(found), "trace": kept, "program_status": code})
         return
     from agdbg.explain.palette import Palette
     from agdbg.explain.text import as_text

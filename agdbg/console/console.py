@@ -99,7 +99,7 @@ class Console:
         try:
             reply = found.run(self, rest.strip())
         except RequestFailed as error:
-            raise CommandError(_refusal(error)) from None
+            raise CommandError(refusal(error)) from None
         except TimeoutError as error:
             raise CommandError(str(error)) from None
         self.drain()
@@ -324,7 +324,7 @@ def told_end(ended: Body | None) -> Reply:
     return Reply(f"the program {how}; {recorded}", {"ended": found})
 
 
-def _refusal(error: RequestFailed) -> str:
+def refusal(error: RequestFailed) -> str:
     """What the hub says, with what a person at a console can do about it."""
     text = str(error).removeprefix(f"{error.command}: ")  # the line that was written stands there already
     return f"{text} (with the word force behind it, it is done)" if error.code == "barrier" else text

@@ -80,3 +80,15 @@ def test_commands_from_standard_input_leave_none_for_the_program(tmp_path, text,
         cwd=tmp_path, input="start\nnext\npdb\nwhere\n", capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert (done.returncode, told in done.stdout) == (status, True)
+
+
+def test_a_command_of_standard_input_is_done_before_the_next_one_is_written(tmp_path):
+    (tmp_path / "script.py").write_text(ENGINE + "y = x * x\ny.sum().backward()\nprint(x.grad.tolist())\n")
+    command = [sys.executable, "-m", "agdbg", "run", "--batch", "--no-trace", "-X", "-", "script.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as batch:
+        for line, place in (("start", "before SumBackward0"), ("next", "before MulBackward0")):
+            batch.stdin.write(f"{line}\n")
+            batch.stdin.flush()
+            assert place in next(each for each in batch.stdout if each.startswith("before"))  # and standard input is open
+        rest, _ = batch.communicate(timeout=PATIENCE_S)
+    assert batch.returncode == 0 and "[2.0, 2.0]" in rest

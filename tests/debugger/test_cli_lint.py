@@ -82,6 +82,16 @@ def test_the_masked_branch_trap_is_found_though_nothing_was_raised(lint):
     assert done.status == 3 and found["program_status"] == 0
     assert [each["lint"] for each in found["findings"]] == [True] * len(found["findings"])
     assert any("sqrt" in each["cause"].lower() for each in found["findings"])
+    assert found["trace"] is None, "the trace is gone, and has no name"
+    assert json.loads(lint(GOOD, "--json", "--trace", "kept").stdout)["trace"].endswith("kept")
+
+
+@pytest.mark.parametrize("words", [["lint", "--json", "missing.py"], ["explain", "--json", "missing"]])
+def test_json_is_printed_also_where_nothing_can_be_done(programs, words):
+    done = programs.run(programs.command(*words))
+    told = json.loads(done.stdout)
+    assert done.status == told["status"] == 2 and "missing" in told["error"]
+    assert done.said == [f"agdbg: error: {told['error']}"]
 
 
 def test_a_write_that_no_version_tells_of_is_found_and_the_result_is_as_ever(lint, programs):

@@ -59,6 +59,19 @@ def test_back_and_reverse(console_stage):
 HOOKED = SMALL.replace("loss.backward()", "h.register_hook(lambda g: g * 2)\nloss.backward()")
 
 
+def test_more_moves_than_there_are_go_as_far_as_they_can(console_stage):
+    console = console_stage.console(HOOKED)
+    console.do("start", "next 2")
+    told = console.do("back 100").splitlines()
+    assert told[0].startswith("before SumBackward0, node 1 of 5") and told[-1].startswith("moved 2 of 100 times: no node")
+    with pytest.raises(CommandError, match="no node ran before this"):
+        console.do("back 100")
+    console.do("next 4")
+    told = console.do("back 100").splitlines()
+    assert told[0].startswith("before AccumulateGrad, node 4 of 5")
+    assert told[-1].startswith("moved 1 of 100 times: MulBackward0 called hooks") and "force" in told[-1]
+
+
 def test_a_barrier_says_what_to_do_and_force_does_it(console_stage):
     console = console_stage.console(HOOKED)
     console.do("start", "next 3")

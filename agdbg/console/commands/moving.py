@@ -1,9 +1,11 @@
 """Moves: on, back, and to some place."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agdbg.console.places import file_and_line
 from agdbg.console.table import CommandError, Reply, command, number
+from agdbg.protocol.client import RequestFailed
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
@@ -170,12 +172,17 @@ def _count(rest: str) -> int:
 def _again(
     console: "Console", reply: Reply, request: str, count: int, goes_on: tuple[str, ...], **arguments: bool
 ) -> Reply:
-    """Move on after the first of ``count`` moves, which has led to ``reply``."""
-    for _ in range(count - 1):
+    """Move on after the first of ``count`` moves, which has led to ``reply``; one that is refused ends it where it stands."""
+    from agdbg.console.console import refusal
+
+    for done in range(1, count):
         stop = reply.value.get("stop")
         if stop is None or (goes_on and stop["reason"] not in goes_on):
             break
-        reply = console.move(request, **arguments)
+        try:
+            reply = console.move(request, **arguments)
+        except RequestFailed as error:
+            return replace(reply, text=f"{reply.text}\nmoved {done:,} of {count:,} times: {refusal(error)}")
     return reply
 
 
