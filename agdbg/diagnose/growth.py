@@ -43,7 +43,9 @@ def findings(case: Case) -> list[Found]:
     held_by = [] if linked else [each for each in _roots(case) if each.finding.evidence[-1].site not in in_circles]
     told = [*linked, *held_by, *_carried(case), *cycles]
     lines = {(each.site.file, each.site.line) for found in told for each in found.finding.evidence}
-    more = [each for each in piled(case, _of_lines(case)) if (each.keeper.site.file, each.keeper.site.line) not in lines]
+    more = [
+        each for each in piled(case, _of_lines(case)) if (each.keeper.site.file, each.keeper.site.line) not in lines
+    ]
     return [*told, *map(_piled_finding, more)]
 
 
@@ -166,9 +168,10 @@ def _piled_finding(found: Piled) -> Found:
         Finding(
             kind=GROWTH,
             cause=(
-                f"`{quoted(unparse(keeper.statement))}`{lines.at(keeper.site)} keeps a tensor{made} together with its graph in every "
-                f"turn of the loop around `{call_text(found.call.site, found.call.call)}`{lines.at(found.call.site)}: "
-                f"{count(found.count, 'graph')} of {count(found.turns, 'turn')} in `{keeper.bank}`, and no backward() goes through them."
+                f"`{quoted(unparse(keeper.statement))}`{lines.at(keeper.site)} keeps a tensor{made} together with its graph in "
+                f"every turn of the loop around `{call_text(found.call.site, found.call.call)}`{lines.at(found.call.site)}: "
+                f"{count(found.count, 'graph')} of {count(found.turns, 'turn')} in `{keeper.bank}`, and no "
+                f"backward() goes through them."
             ),
             evidence=(
                 Evidence("created", root.site, f"{op_words(root)}: the root of each graph", root.id),

@@ -62,7 +62,9 @@ def keeper_of(made: Site, call: Site) -> Keeper | None:
         turns = [loop for loop, _, _ in loops(caller, call) if source.is_in_turn(statement, loop)]
         if turns and not source.lets_go(bank, statement, turns[0], caller):
             line = linecache.getline(made.file, statement.lineno).rstrip("\n")
-            return Keeper(unparse(bank), statement, kept, Site(made.file, statement.lineno, source.function(statement), line))
+            return Keeper(
+                unparse(bank), statement, kept, Site(made.file, statement.lineno, source.function(statement), text=line)
+            )
     return None
 
 
@@ -117,9 +119,9 @@ class _Source:
 
     def _named(self, name: str, scope: ast.AST, steps: int) -> Iterator[tuple[ast.stmt, ast.expr, ast.expr]]:
         for each in ast.walk(scope):
-            if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load):
-                if self._scope(each) is scope:
-                    yield from self.puts(each, steps)
+            named = isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+            if named and self._scope(each) is scope:
+                yield from self.puts(each, steps)
 
     def _calls(self, scope: ast.AST) -> list[ast.Call]:
         """The calls in the file of a function: by its name, or of an object of its class."""
@@ -128,9 +130,7 @@ class _Source:
         inside = [each for each in ast.walk(self._tree) if isinstance(each, ast.Call)]
         mine = scope is place(self._made).function
         return [
-            each
-            for each in inside
-            if called(each) == scope.name or (mine and is_call_of(self._tree, each, self._made))
+            each for each in inside if called(each) == scope.name or (mine and is_call_of(self._tree, each, self._made))
         ]
 
     def _scope(self, part: ast.AST) -> ast.AST:
@@ -156,7 +156,7 @@ class _Source:
         return any(each is statement for each in inside) or (isinstance(scope, _FUNCTION) and scope.name in names)
 
     def lets_go(self, bank: ast.expr, statement: ast.stmt, loop: ast.stmt, caller: ast.Module) -> bool:
-        """Whether something empties what keeps it, bounds it or makes it anew, as far as one can see; True also where one cannot."""
+        """Whether something empties what keeps it, bounds it or makes it anew; True also where one cannot see that."""
         name, scope = name_of(bank), self._scope(statement)
         if not name:
             return True
@@ -193,9 +193,9 @@ def _ends(tree: ast.AST, name: str, root: str, *, inside: bool) -> bool:
     for each in targets:
         if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Slice) and _same(each.value, name):
             return True
-        if _same(each, name) or name_of(each) == root:
-            if inside or (isinstance(tree.value, ast.Call) and called(tree.value) == "deque"):
-                return True
+        bounded = isinstance(tree.value, ast.Call) and called(tree.value) == "deque"
+        if (inside or bounded) and (_same(each, name) or name_of(each) == root):
+            return True
     return False
 
 

@@ -69,5 +69,5 @@ def _given(tree: ast.Module, layer: ast.expr) -> Iterator[ast.expr]:
                     if same or name_of(at) == name:
                         yield value
         elif isinstance(each, ast.For | ast.comprehension):
-            if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(each.target)):
-                yield each.iter
+            names = {part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)}
+            yield from [each.iter] if name in names else []

@@ -24,7 +24,7 @@ _LOW = np.uint64((1 << 32) - 1)
 
 
 class Piled(NamedTuple):
-    """Graphs that pile up: the last one's root, how many there are, of how many turns, the pass that makes the turns, the keeper."""
+    """Graphs that pile up: the last one's root, how many of how many turns, the pass that makes the turns, and what keeps them."""
 
     root: NodeFact
     count: int

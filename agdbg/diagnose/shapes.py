@@ -243,7 +243,9 @@ def _of_call(site: Site, tree: ast.Call, steps: int) -> Shape | None:
         else None
     )
     return (
-        replace(of, levels=(BUILDERS[name], *of.levels[1:])) if of is not None else Shape((BUILDERS[name],), closed=False)
+        replace(of, levels=(BUILDERS[name], *of.levels[1:]))
+        if of is not None
+        else Shape((BUILDERS[name],), closed=False)
     )
 
 

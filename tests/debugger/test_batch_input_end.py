@@ -89,6 +89,8 @@ def test_a_command_of_standard_input_is_done_before_the_next_one_is_written(tmp_
         for line, place in (("start", "before SumBackward0"), ("next", "before MulBackward0")):
             batch.stdin.write(f"{line}\n")
             batch.stdin.flush()
-            assert place in next(each for each in batch.stdout if each.startswith("before"))  # and standard input is open
+            assert place in next(
+                each for each in batch.stdout if each.startswith("before")
+            )  # and standard input is open
         rest, _ = batch.communicate(timeout=PATIENCE_S)
     assert batch.returncode == 0 and "[2.0, 2.0]" in rest

@@ -63,7 +63,9 @@ def test_more_moves_than_there_are_go_as_far_as_they_can(console_stage):
     console = console_stage.console(HOOKED)
     console.do("start", "next 2")
     told = console.do("back 100").splitlines()
-    assert told[0].startswith("before SumBackward0, node 1 of 5") and told[-1].startswith("moved 2 of 100 times: no node")
+    assert told[0].startswith("before SumBackward0, node 1 of 5") and told[-1].startswith(
+        "moved 2 of 100 times: no node"
+    )
     with pytest.raises(CommandError, match="no node ran before this"):
         console.do("back 100")
     console.do("next 4")

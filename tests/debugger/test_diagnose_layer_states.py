@@ -26,8 +26,6 @@ LAYERS = {
 TUPLE, TENSOR = "`net.state = tuple(each.detach() for each in net.state)`", "`net.state = net.state.detach()`"
 
 
-
-
 @pytest.mark.parametrize("kind", LAYERS)
 def test_what_a_layer_returned_decides_whatever_crosses(linted, carried_class, kind):
     read, made = LAYERS[kind]
@@ -39,8 +37,12 @@ def test_what_a_layer_returned_decides_whatever_crosses(linted, carried_class, k
 
 
 @pytest.mark.parametrize("read", ["self.state[0]", "(lambda state: state[0])(self.state)"], ids=["apart", "nowhere"])
-def test_what_a_layer_of_another_file_returned_gets_no_edit_where_it_is_taken_apart(linted, tmp_path, monkeypatch, read):
-    (tmp_path / "helper_of_the_test.py").write_text("from agdbg_engine import nn\ndef made(): return nn.LSTMCell(2, 2)\n")
+def test_what_a_layer_of_another_file_returned_gets_no_edit_where_it_is_taken_apart(
+    linted, tmp_path, monkeypatch, read
+):
+    (tmp_path / "helper_of_the_test.py").write_text(
+        "from agdbg_engine import nn\ndef made(): return nn.LSTMCell(2, 2)\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     source = KEPT.format(kind="Linear", read=read, made="self.state = self.cell(x, self.state)")
     source = source.replace("nn.Linear(2, 2), nn", "made(), nn")
