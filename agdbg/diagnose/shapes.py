@@ -145,7 +145,7 @@ def without_graph(name: str, levels: Levels, *, pair: bool = False, maybe: bool 
 def returned(site: Site, tree: ast.expr) -> list[ast.expr]:
     """What the function that an expression calls gives back, of a module its ``forward``; [] when it is in another file."""
     module = module_of(site.file)
-    if module is None or not isinstance(tree, ast.Call):
+    if module is None or not isinstance(tree, ast.Call) or tree is _RETURNED:
         return []
     layer = result_of(module, tree)
     if layer is not None:
