@@ -5,7 +5,7 @@ what keeps them, and that it lets nothing go. Needs: births, edges, RAN, PASS_ST
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ TURNS = 5
 _LOW = np.uint64((1 << 32) - 1)
 
 
-class Piled(NamedTuple):
+@dataclass(frozen=True)
+class Piled:
     """Graphs that pile up: the last one's root, how many of how many turns, the pass that makes the turns, and what keeps them."""
 
     root: NodeFact
