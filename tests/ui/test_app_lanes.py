@@ -67,7 +67,7 @@ def test_a_row_says_all_without_colour():
     states = get_args(State)
     marks = {text_of(row(state=state))[5] for state in states}
     assert len(marks) == len({node_look(state).word for state in states}) == len(states) and "?" not in marks
-    assert text_of(row()).startswith("   ├─○ MulBackward0")
+    assert text_of(row()).startswith("   ├─○ #1 MulBackward0")
     assert text_of(row(state="next"), is_next=True).startswith(" ▶ ├─▶ ")
     assert text_of(row(breakpoint=True)).startswith("●  ")
     assert text_of(row()).endswith("a.py:3 y = x * w")
@@ -82,7 +82,7 @@ def test_a_parameter_is_marked_when_its_gradient_was_added_and_when_it_is_next()
     assert "[●w] [b] [▶c] " in text_of(row(badges=badges), counter_node=9, is_next=True)
     states = ("waiting", "ready", "running")
     waiting, ready, running = ([{"text": "w", "node": 7, "state": state}] for state in states)
-    assert [text_of(row(badges=each)).split()[2] for each in (waiting, ready, running)] == ["[w]", "[◕w]", "[◉w]"]
+    assert [text_of(row(badges=each)).split()[3] for each in (waiting, ready, running)] == ["[w]", "[◕w]", "[◉w]"]
     assert "[w0] [w1] [w2] [w3] +2 " in text_of(
         row(badges=[{"text": f"w{i}", "node": i, "state": "pending"} for i in range(6)])
     )
@@ -109,7 +109,8 @@ def test_the_number_of_a_line_is_never_cut(width):
     short, long = texts_of(rows, width=width)
     assert ":113" in long
     assert short.index(":7 ") == long.index(":113") + 2  # numbers are right-aligned
-    assert width < 80 or "features" in long  # the name of the file comes first
+    assert width < 80 or "#1 " in long  # the name of the file comes first
+    assert width < 120 or "features" in long
 
 
 @pytest.mark.parametrize("script", ["/w/a.py", "a.py", "./a.py", "../w/a.py"])
@@ -145,7 +146,7 @@ def test_a_norm_that_is_no_number_is_told_with_its_mark(norm):
 
 
 def test_what_is_not_known_takes_no_room():
-    assert text_of(row(), width=220).split() == ["├─○", "MulBackward0", "a.py:3", "y", "=", "x", "*", "w"]
+    assert text_of(row(), width=220).split() == ["├─○", "#1", "MulBackward0", "a.py:3", "y", "=", "x", "*", "w"]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,16 @@ def test_columns_come_with_the_width_at_hand(width, there, missing):
     assert [each for each in missing if each in text] == []
 
 
+def test_the_number_of_a_node_takes_no_room_from_its_op():
+    known = row(badges=WEIGHT, **KNOWN) | {"node": 1234, "op": "NativeLayerNormBackward0", "line": 10}
+    others = [row(badges=WEIGHT, **KNOWN) | {"node": 7}, row() | {"count": 5, "op": "blocks.1 (Block)"}]
+    ops = {width: text_of(known, width=width) for width in range(60, 221)}
+    assert all("NativeLayerNormBackwa" in text for text in ops.values() if "#1234" in text)
+    assert "#1234" not in ops[64] and all("#1234" in ops[width] for width in range(80, 221))
+    full, short, fold = texts_of([known, *others], width=90)
+    assert full.index("Native") == short.index("MulBackward0") and "#" not in fold
+
+
 def test_a_parameter_is_named_in_full_where_its_module_is_not():
     assert "[●blocks.1" in text_of(row(badges=WEIGHT, **KNOWN | {"module": ""}), width=80)
     others = [{"text": "blocks.10.weight", "node": 9, "state": "ran"}]
@@ -173,7 +184,7 @@ def test_a_parameter_is_named_in_full_where_its_module_is_not():
 def test_the_height_of_a_norm_tells_its_power_of_ten():
     norms = [0.0, 1e-9, 2e-5, 2e-4, 2e-3, 2e-2, 0.2, 2.0, 2e5]
     texts = texts_of([row(gradient=norm) for norm in norms] + [row(gradient=1.0, bad=True), row()], width=60)
-    assert [text.split()[2] for text in texts] == [*"0▁▂▃▄▅▆▇█!", "a.py:3"]
+    assert [text.split()[3] for text in texts] == [*"0▁▂▃▄▅▆▇█!", "a.py:3"]
 
 
 def test_a_long_op_is_whole_where_nothing_else_takes_the_room():

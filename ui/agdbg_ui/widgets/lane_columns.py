@@ -33,6 +33,7 @@ _SPARK = 2
 class Shares(NamedTuple):
     """Cells of the op, and of the columns that not every row has, each of those with the blank behind it; 0: left out."""
 
+    node: int
     ops: int
     module: int
     badges: int
@@ -55,6 +56,7 @@ class Columns:
         self._own_badges = self._stems = self._titles = 0
         self._names = self._digits = 0
         self._shapes = self._typed = self._modules = 0
+        self._nodes = 0
         self._texts = 0
         self._has_gradients = self._has_saved = False
         self.script = ""
@@ -62,6 +64,7 @@ class Columns:
     def widen(self, row: Row, badges: int, own: int) -> None:
         """Make room for a row; its badges take so many cells, beside the name of its module so many."""
         self.lanes = max(self.lanes, len(row["cells"]))
+        self._nodes = max(self._nodes, len(node_words(row)))
         title = cells(safe(row["op"])) + (len(UNFOLDS) if row["count"] > 1 else 0)
         self.ops, self._titles = max(self.ops, min(title, _MOST_OP)), max(self._titles, title)
         self._stems = max(self._stems, min(len(SUFFIX.sub("", row["op"])), _MOST_STEM))
@@ -91,8 +94,8 @@ class Columns:
         """How a row of `width` cells is divided: numbers of lines are never cut for anything.
 
         The height of the gradient's norm, the shape, the names of other files, module and parameters come first: where there
-        is little room, what is left out of an op is what all of them end with. Sizes, and norms in digits, come where the source
-        text keeps the room that it needs.
+        is little room, what is left out of an op is what all of them end with. The number of the node comes where these leave
+        room for it. Sizes, and norms in digits, come where the source text keeps the room that it needs.
         """
         room = width - 3 - (self.lanes + 1) - (self.ops + 1) - (self._digits + 2)
         spark = _SPARK if self._has_gradients and room >= _SPARK else 0
@@ -115,12 +118,14 @@ class Columns:
         else:
             badges, module = max(min(self.badges, most, rest), 0), 0
         rest -= badges + module
+        node = self._nodes + 1 if rest > self._nodes else 0
+        rest -= node
         norm = _NORM if self._has_gradients and rest >= _NORM + _WANTED_TEXT else 0
         saved = _SAVED if self._has_saved and rest - norm >= _SAVED + _WANTED_TEXT else 0
         spare = max(rest - norm - saved - self._texts, 0)  # no column and no text takes it
         longer = min(spare, (self._own_badges if has_module else self.badges) - badges)
         badges, ops = badges + longer, ops + max(min(spare - longer, self._titles - ops), 0)
-        return Shares(ops, module, badges, spark, shape, names, norm, saved)
+        return Shares(node, ops, module, badges, spark, shape, names, norm, saved)
 
     def shape(self, row: Row, width: int) -> str:
         """The shape as a row of `width` cells has it: with its type where there is room for that."""
@@ -138,6 +143,11 @@ class Columns:
 def dims(shape: str) -> str:
     """``[3, 4]`` of ``float32[3, 4]``."""
     return safe(shape[max(shape.find("["), 0) :])
+
+
+def node_words(row: Row) -> str:
+    """The number of the node, by which the console and a search know it; a fold has many."""
+    return f"#{row['node']}" if row["count"] == 1 else ""
 
 
 def saved_words(row: Row) -> str:

@@ -34,7 +34,7 @@ from agdbg_ui.themes import (
     TITLE,
     node_look,
 )
-from agdbg_ui.widgets.lane_columns import SUFFIX, UNFOLDS, Columns, Shares, saved_words
+from agdbg_ui.widgets.lane_columns import SUFFIX, UNFOLDS, Columns, Shares, node_words, saved_words
 
 if TYPE_CHECKING:
     from agdbg.protocol.vendor import Badge, Row
@@ -97,8 +97,9 @@ def _lanes(row: Row, width: int) -> Pieces:
 
 
 def _node(row: Row, next_node: int | None, share: Shares) -> Pieces:
-    """Op, module and parameters of one node."""
+    """Number, op, module and parameters of one node."""
     return [
+        *_cell(node_words(row), FAINT, share.node),
         *_op(row, share.ops, next_node is not None),
         *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
         *_padded(badge_pieces(row, next_node, share.module > 0, share.badges), share.badges),
@@ -107,7 +108,7 @@ def _node(row: Row, next_node: int | None, share: Shares) -> Pieces:
 
 def _fold(row: Row, next_node: int | None, share: Shares) -> Pieces:
     """What is folded, in the same cells."""
-    width = share.ops + 1 + share.module + share.badges
+    width = share.node + share.ops + 1 + share.module + share.badges
     room = width - len(UNFOLDS) - 1
     count = _count(row)
     title = shorten_name(row["op"], max(room - cells(count), min(room, share.ops)))
