@@ -9,6 +9,7 @@ from agdbg.graph.from_trace import chosen_pass, state_of, title_of
 from agdbg.graph.row_nodes import UNKNOWN
 from agdbg.graph.rows import GraphRows
 from agdbg.graph.selection import Selection
+from agdbg.hub.leaf_names import named
 from agdbg.protocol.vendor import Badge, GraphBody, GraphEdge, GraphNode
 from agdbg.record.facts import NodeFact
 from agdbg.record.growing import Growing, Words
@@ -99,7 +100,7 @@ class _Page:
             "line": fact.site.line if fact else 0,
             "text": fact.site.text.strip() if fact else "",
             "state": state_of(self._facts, selection.drawn, selection.failed, number) if fact else "pending",
-            "badges": badges,
+            "badges": named(self._facts, number, badges),
         }
 
     def edges(self) -> list[GraphEdge]:

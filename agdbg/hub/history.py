@@ -23,6 +23,7 @@ from agdbg.hub.eventlog import EventLog
 from agdbg.hub.folded_rows import FoldedRows
 from agdbg.hub.hook_code import hook_code
 from agdbg.hub.inspection import Inspection
+from agdbg.hub.leaf_names import named
 from agdbg.hub.moment import Moment
 from agdbg.hub.profile import Profiles
 from agdbg.hub.span import span_of
@@ -201,7 +202,7 @@ class History:
             "file": site.file,
             "line": site.line,
             "text": site.text.strip(),
-            "badges": badges,
+            "badges": named(self._live, row.node, badges),
             "shape": facts.shape,
             "module": self._live.module_path(row.node),
             "saved": facts.saved,
@@ -244,7 +245,7 @@ class History:
 
     def _badges(self, leaves: list[int], at: Moment | None = None) -> Iterator[vendor.Badge]:
         for leaf, fate in zip(leaves, self.fates(leaves, at), strict=True):
-            yield {"text": self._live.name_of_leaf(leaf) or "leaf", "node": leaf, "state": fate.state}
+            yield {"text": self._live.name_of_leaf(leaf) or "", "node": leaf, "state": fate.state}
 
     def row_of(self, node: int) -> int | None:
         """The row of a node; of a leaf that of the last node that uses it. None when it has none."""

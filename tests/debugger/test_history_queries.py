@@ -65,12 +65,27 @@ def test_rows_of_a_program(recording):
     assert first["file"] == __file__ and first["text"] == exp["text"] == "y = (x * x).exp()"
     assert first["line"] == line_of("y = (x * x).exp()")
     (badge,) = first["badges"]
-    assert (badge["text"], badge["state"]) == ("leaf", "pending")
+    assert (badge["text"], badge["state"]) == ("x", "pending")
     assert [each["badges"] for each in (exp, mul)] == [[], [badge]]
     assert {(row["state"], row["order"], row["pass"], row["breakpoint"]) for row in body["rows"]} == {
         ("pending", None, 0, False)
     }
     assert z is not None
+
+
+@pytest.mark.parametrize("also", [frozenset(), frozenset({"shapes"})])
+def test_a_leaf_outside_modules_goes_by_the_variable_on_the_line_or_by_its_shape(tmp_path, also):
+    recorder = Recorder(tmp_path / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    native.attach(recorder, also=also)
+    held, two = {"w": ag.ones(2, 3, requires_grad=True)}, 2
+    kept = (held["w"] * held["w"]).exp(), held["w"] * two, held["w"].sin() + nn.Linear(3, 1).weight
+    native.detach()
+    recorder.close()
+    rows = History(tmp_path / "trace").rows(0, 100)["rows"]
+    told = {(row["op"], tuple(badge["text"] for badge in row["badges"])) for row in rows}
+    by_itself = "leaf [2, 3]" if also else "leaf"  # of `w * two` the engine may have exchanged the operands
+    assert told >= {("MulBackward0", ("held['w']",)), ("MulBackward0", (by_itself,)), ("SinBackward0", ("held['w']",))}
+    assert kept is not None
 
 
 def test_states_follow_the_passes(recording):
@@ -328,7 +343,7 @@ def test_a_drawing_in_pages(recording):
     near = history.graph(0, 10, node=ids[0], hops=1)
     assert [node["id"] for node in near["nodes"]] == ids[:2] and len(near["edges"]) == 1
     leaf = whole["nodes"][0]["badges"][0]
-    assert leaf["text"] == "leaf"
+    assert leaf["text"] == "x"
     assert [node["id"] for node in history.graph(0, 10, node=leaf["node"], hops=0)["nodes"]] == ids[:1]
     assert history.graph(0, 10)["total"] == 4
     with pytest.raises(ValueError, match="no backward pass 999"):
