@@ -4,6 +4,8 @@ import linecache
 import os
 from types import CodeType
 
+#: Said of a file that is not as it was when the program began.
+WRITTEN_TO = "the file was written to after the program began: its lines may be others than those that run"
 #: What stands behind an instruction that keeps something, in bytecode.
 _CACHE = 0
 

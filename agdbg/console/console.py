@@ -9,6 +9,7 @@ from agdbg.console.breakpoints import Table
 from agdbg.console.events import Body, State
 from agdbg.console.table import CommandError, Reply, find
 from agdbg.protocol.client import Client, RequestFailed
+from agdbg.sources import WRITTEN_TO
 
 #: How long a thread may run while another one stands, until that one is looked at, in seconds.
 _PATIENCE_S = 10.0
@@ -61,7 +62,7 @@ class Console:
         self._launch = launch or {}
         self._next_event = next_event or (lambda: client.next_event(_LOOK_S))
         self._thread = 0
-        self._sources: dict[str, list[str]] = {}
+        self._sources: dict[str, tuple[list[str], bool]] = {}
         if launch is not None:
             self.table.begin()
         else:
@@ -294,12 +295,21 @@ class Console:
     def lines_of(self, file: str) -> list[str]:
         """The lines of a source file; none when it cannot be read."""
         if file not in self._sources:
-            try:
-                content = self.ask("source", source={"path": file}, sourceReference=0)["content"]
-            except RequestFailed:
-                content = ""
-            self._sources[file] = content.splitlines()
-        return self._sources[file]
+            self._read(file)
+        return self._sources[file][0]
+
+    def source_now(self, file: str) -> tuple[list[str], str]:
+        """The lines of a source file as it is now, and what is to be said where the program may run others."""
+        self._read(file)
+        lines, is_changed = self._sources[file]
+        return lines, WRITTEN_TO if is_changed else ""
+
+    def _read(self, file: str) -> None:
+        try:
+            body = self.ask("source", source={"path": file}, sourceReference=0)
+        except RequestFailed:
+            body = {"content": ""}
+        self._sources[file] = body["content"].splitlines(), bool(body.get("changed"))
 
 
 def _together(reply: Reply, done: list[tuple[str, Reply]]) -> Reply:

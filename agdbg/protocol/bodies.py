@@ -118,7 +118,8 @@ class ExceptionInfoBody(TypedDict, total=False):
 
 
 class SourceBody(TypedDict, total=False):
-    """The text of a source."""
+    """The text of a source; ``changed`` is agdbg's own: the file was written to after the program began."""
 
     content: Required[str]
     mimeType: str
+    changed: bool

@@ -1,11 +1,15 @@
 """Looking about: the stack, the source, the node, lists; and what the recording tells."""
 
+import os
+from pathlib import Path
+
 import pytest
 from agdbg_tests_console_stage import SMALL
 
 from agdbg.breakpoints import EVENTS
 from agdbg.console import CommandError
 from agdbg.console.places import short
+from agdbg.sources import WRITTEN_TO
 
 IN_A_FUNCTION = SMALL.replace("loss.backward()", "def train():\n    scale = 2\n    loss.backward()\n\n\ntrain()")
 
@@ -53,6 +57,20 @@ def test_list(console_stage):
     assert "->     3  x = torch.tensor([1.0, 2.0], requires_grad=True)" in console.do("list 3").splitlines()
     with pytest.raises(CommandError, match="'here' is no line"):
         console.do("list here")
+
+
+def test_a_file_that_was_written_to_after_the_program_began_is_read_again_and_said_to_be(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start")
+    assert WRITTEN_TO not in console.do("list 3") + console.do("break script.py:5")
+    path = Path(console.script)
+    path.write_text(SMALL.replace("3.0, 5.0", "3.0, 6.0"))
+    later = path.stat().st_mtime + 60
+    os.utime(path, (later, later))
+    assert console.do("list 3").splitlines()[1] == console.value("list 3")["note"] == WRITTEN_TO
+    assert "6.0" in console.do("list 3")
+    assert console.do("tbreak script.py:6").splitlines()[1].strip() == WRITTEN_TO
+    assert WRITTEN_TO not in console.do("break Mul*")
 
 
 def test_node_grads_and_saved(console_stage):

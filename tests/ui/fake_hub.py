@@ -93,7 +93,7 @@ class FakeHub:
         self.text, self.output_kept, self.awaits_input = "", True, False
         self.hits = {}
         self.notes = []
-        self.trace = TRACE
+        self.trace, self.source = TRACE, SOURCE
         self.hook_code, self.phase = [], ""
         self.holder, self.norms = "", {}
 
@@ -465,7 +465,7 @@ class FakeHub:
         return self.exception
 
     def do_source(self, source, sourceReference):
-        return {"content": SOURCE}
+        return {"content": self.source, "changed": self.source != SOURCE}
 
     def do_output(self, start, length):
         text = self.text[start : start + length]

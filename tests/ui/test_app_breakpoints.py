@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 from agdbg_tests_driving import drive
+from agdbg_tests_fake_hub import SOURCE
+from textual.events import AppFocus
 
+from agdbg.sources import WRITTEN_TO
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.widgets.prompt import Prompt
 
@@ -30,6 +33,26 @@ def test_those_that_are_there_at_the_beginning_are_kept(shown, command, argument
         assert "breakpoints on names: Relu*, MulBackward0" in " ".join(screen.text.split())
 
     drive(shown, script, prepare=shared, command=command, arguments=arguments)
+
+
+def test_a_file_that_was_written_to_after_the_program_began_is_read_again_and_said_to_be(shown):
+    async def script(screen):
+        await screen.stop(6)
+        source = screen.app.panes.source
+        assert "import os" not in source.row_text(11)
+        screen.hub.source = f"{SOURCE}\nimport os"
+        await screen.press("2")
+        assert source.row_text(12) == "import os"
+        assert "the file was written to after the program began" in screen.text
+        screen.hub.source = SOURCE
+        screen.app.post_message(AppFocus())
+        await screen.settle()
+        assert "the file was written to" not in screen.text
+        screen.hub.source = f"{SOURCE}\nimport os"
+        await screen.press("0", "b")
+        assert f"breakpoint at train.py:10 set; {WRITTEN_TO}" in [each.message for each in screen.app._notifications]
+
+    drive(shown, script)
 
 
 def test_one_of_another_client_can_be_removed(shown):

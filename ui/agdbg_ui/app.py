@@ -391,6 +391,11 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
 
     on_descendant_blur = on_descendant_focus
 
+    def on_app_focus(self) -> None:
+        """The person comes back to this terminal, maybe from an editor."""
+        if self._refreshing is not None:
+            self._refreshing.file.ask()
+
     # ----- keys -----
 
     def action_step(self, command: str) -> None:
@@ -429,6 +434,8 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         self.panes.focus(pane)
         if pane == "findings" and self._findings is not None:
             self._findings.look_again()
+        if pane == "source" and self._refreshing is not None:
+            self._refreshing.file.ask()
 
     def action_leave(self) -> None:
         """End what the hub works at; when that is nothing, back to the graph."""

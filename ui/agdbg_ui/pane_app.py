@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
+from agdbg.sources import WRITTEN_TO
 from agdbg_ui.control import words_of
 from agdbg_ui.copying import is_in_tmux, to_tmux
 from agdbg_ui.losing import GONE
@@ -471,7 +472,8 @@ class PaneApp(App[TuiResult]):
                 added = await breakpoints.toggle_line(file, line)
                 source = self.panes.source
                 is_changed = added and source.path == file and source.is_changed
-                more = ", as the file is now: it was changed since, and lines of the program are others" * is_changed
+                is_other = is_changed or (added and await self._refreshing.is_changed(file))
+                more = f"; {WRITTEN_TO}" if is_other else ""
                 self.say(f"breakpoint at {place} {'set' if added else 'removed'}{more}")
             self.breakpoints_changed()
 

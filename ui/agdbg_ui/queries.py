@@ -110,11 +110,10 @@ class Queries:
         """The diagnosis of what a thread stopped for."""
         return await self._backend.request("exceptionInfo", threadId=thread)
 
-    async def source(self, path: str) -> str:
-        """The text of a source file."""
+    async def source(self, path: str) -> tuple[str, bool]:
+        """The text of a source file as it is now, and whether it was written to after the program began."""
         body = await self._backend.request("source", source={"path": path}, sourceReference=0)
-        text: str = body["content"]
-        return text
+        return body["content"], bool(body.get("changed"))
 
     async def output(self, start: int, length: int) -> Body:
         """A piece of the program's output, in bytes."""

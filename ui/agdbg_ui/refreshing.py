@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 BRANCHES = 20_000
 #: Texts of source files that are kept.
 _FILES = 50
+#: A file that is shown is read again when so many seconds have gone: an editor may have written to it.
+_READ_AGAIN_S = 1.0
 
 
 class Refreshing:
@@ -46,7 +49,8 @@ class Refreshing:
         self._counter = 0  # the node at which the thread stood last
         self._meant = (0, NOWHERE)  # a node, and the line that is shown of it in place of its own
         self._line_shown = (0, 0)  # the stop whose own line is shown, and the node that was selected then
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[str, tuple[str | None, bool]] = {}  # as they were read, and whether that is not what runs
+        self._read_at: dict[str, float] = {}
         self.is_unread = False  # the last rows that were asked for were not wanted any more
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
@@ -57,6 +61,7 @@ class Refreshing:
         self.branches = Newest(self._told(self._fetch_branches), session.keep)
         self._wanted_around = (0, 0, 0)
         self.total = Newest(self._told(self._fetch_total), session.keep)
+        self.file = Newest(self._told(self._fetch_file), session.keep)
 
     def all(self, moved: bool = True) -> None:
         """Everything may be different now."""
@@ -82,12 +87,14 @@ class Refreshing:
     async def show_source(self, spot: Spot) -> None:
         """A line of a file, or what is known of it."""
         path = spot.file
-        text = await self._text_of(path) if path else None
+        text, is_changed = await self._text_of(path) if path else (None, False)
         breakpoints = self._session.breakpoints
         marks = dict.fromkeys(breakpoints.lines_off(path), OFF) | dict.fromkeys(breakpoints.lines(path), BREAKPOINT)
         if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
             marks[row["line"]] = BREAKPOINT
-        self._source.show(spot, text, marks)
+        self._source.show(spot, text, marks, is_changed)
+        if path and self._session.clock() - self._read_at.get(path, 0.0) >= _READ_AGAIN_S:
+            self.file.ask()
 
     async def show_meant(self, spot: Spot, node: int) -> None:
         """A line that says something about a node: it stays while that is selected and nothing moves."""
@@ -232,15 +239,28 @@ class Refreshing:
         self._texts.pop(path, None)
         self.node.ask()
 
-    async def _text_of(self, path: str) -> str | None:
-        if path not in self._texts:
-            if len(self._texts) >= _FILES:
-                self._texts.pop(next(iter(self._texts)))
-            try:
-                self._texts[path] = await self._session.ask.source(path)
-            except FAILURES:  # the pane says that the file cannot be read
-                self._texts[path] = None
-        return self._texts[path]
+    async def is_changed(self, path: str) -> bool:
+        """Whether a file was written to after the program began."""
+        return (await self._read(path))[1]
+
+    async def _fetch_file(self) -> None:
+        """Somebody may have written to the file that is shown."""
+        spot = self._source.spot
+        before = self._texts.get(spot.file)
+        if spot.file and await self._read(spot.file) != before and self._source.spot == spot:
+            await self.show_source(spot)
+
+    async def _text_of(self, path: str) -> tuple[str | None, bool]:
+        return self._texts[path] if path in self._texts else await self._read(path)
+
+    async def _read(self, path: str) -> tuple[str | None, bool]:
+        found: tuple[str | None, bool] = None, False
+        with suppress(*FAILURES):  # the pane says that the file cannot be read
+            found = await self._session.ask.source(path)
+        if path not in self._texts and len(self._texts) >= _FILES:
+            self._texts.pop(next(iter(self._texts)))
+        self._texts[path], self._read_at[path] = found, self._session.clock()
+        return found
 
     def _told(self, job: Callable[[], Any]) -> Callable[[], Any]:
         async def run() -> None:

@@ -59,7 +59,7 @@ def down(console: "Console", rest: str) -> Reply:
 def list_source(console: "Console", rest: str) -> Reply:
     """Show the source around the frame that is looked at, then what follows; or around a line."""
     file, line, first = _to_list(console, rest)
-    lines = console.lines_of(file)
+    lines, note = console.source_now(file)
     if not lines:
         raise CommandError(f"{file} cannot be read")
     first = max(first if first else line - _AROUND, 1)
@@ -69,7 +69,7 @@ def list_source(console: "Console", rest: str) -> Reply:
     console.listed = (file, last + 1)
     shown = [f"{'->' if at == line else '  '} {at:5}  {lines[at - 1]}".rstrip() for at in range(first, last + 1)]
     value = {"file": file, "first": first, "line": line, "lines": lines[first - 1 : last]}
-    return Reply("\n".join([short(file), *shown]), value)
+    return Reply("\n".join([short(file), *([note] if note else []), *shown]), value | {"note": note})
 
 
 @command("node", arguments="[NODE]", group=_GROUP)

@@ -29,7 +29,7 @@ _IF = re.compile(r"(?:^|\s)if\s")
 @command("break", "b", arguments="NAME | NODE | FILE:LINE [forward | backward] [if CONDITION]", group=_GROUP)
 def set_break(console: "Console", rest: str) -> Reply:
     """Stop at nodes of an op, a parameter or a module (a pattern), at one node by its number, or at a line."""
-    return _told(console.table.add(_wanted(console, rest)))
+    return _placed(console, _wanted(console, rest))
 
 
 @command("tbreak", "tb", arguments="NAME | NODE | FILE:LINE [forward | backward] [if CONDITION]", group=_GROUP)
@@ -37,7 +37,7 @@ def set_temporary(console: "Console", rest: str) -> Reply:
     """Stop there once."""
     stop = _wanted(console, rest)
     stop.options["temporary"] = True
-    return _told(console.table.add(stop))
+    return _placed(console, stop)
 
 
 @command("log", arguments="NAME | NODE | FILE:LINE MESSAGE", group=_GROUP)
@@ -49,7 +49,7 @@ def set_log(console: "Console", rest: str) -> Reply:
         raise CommandError("log what? write log NAME MESSAGE, as log Mul* {node}: {grads}")
     stop = _wanted(console, where)
     stop.options["logMessage"] = message
-    return _told(console.table.add(stop))
+    return _placed(console, stop)
 
 
 def _unquoted(message: str) -> str:
@@ -218,9 +218,16 @@ def _split_condition(rest: str) -> tuple[str, str]:
     return (rest[: found.start()].strip(), rest[found.end() :].strip()) if found else (rest.strip(), "")
 
 
-def _told(stop: Stop) -> Reply:
+def _placed(console: "Console", stop: Stop) -> Reply:
+    """Set one; of a line say so where the file is not as it was when the program began."""
+    set_one = console.table.add(stop)
+    note = console.source_now(stop.file)[1] if stop.kind == "line" else ""
+    return _told(set_one, note)
+
+
+def _told(stop: Stop, note: str = "") -> Reply:
     instead, stop.instead_of = f"  (instead of: {stop.instead_of})" if stop.instead_of else "", ""
-    missed = f"\n  {stop.missed}" if stop.missed else ""
+    missed = "".join(f"\n  {each}" for each in (stop.missed, note) if each)
     return Reply(f"{stop.number}  {stop.words}{instead}{missed}", {"breakpoint": stop.as_json()})
 
 

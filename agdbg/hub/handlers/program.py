@@ -1,7 +1,9 @@
 """The program itself: its threads, its terminal, how it is."""
 
+import math
 import os
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from agdbg.hub.call import Body, Call, Refused, handles
 from agdbg.hub.output import OutputLog
 from agdbg.hub.session import Session
 from agdbg.launch.place import TRACE_FILES
+from agdbg.record.metafile import read_meta
 
 
 @handles("threads")
@@ -115,14 +118,19 @@ def source(call: Call) -> Body:
         number = arguments["sourceReference"]
         raise Refused(f"source: sourceReference {number} was never given; name the file as source.path")
     session = call.session
-    return call.work(session.worker, lambda: _text_of(path))
+    trace = session.trace.path if session.trace is not None else None
+    return call.work(session.worker, lambda: _text_of(path, trace))
 
 
 #: A source file may have so many bytes.
 _LONGEST = 8 << 20
 
 
-def _text_of(path: str) -> dict[str, str]:
+#: The beginning of a program is recorded in whole seconds.
+_SECONDS_OF_DOUBT = 1.0
+
+
+def _text_of(path: str, trace: Path | None) -> dict[str, Any]:
     file = Path(path)
     try:
         if not file.is_absolute() or not file.is_file():
@@ -132,6 +140,17 @@ def _text_of(path: str) -> dict[str, str]:
         import tokenize
 
         with tokenize.open(path) as stream:
-            return {"content": stream.read(), "mimeType": "text/x-python"}
+            content = stream.read()
+        changed = trace is not None and file.stat().st_mtime >= _begun(trace) + _SECONDS_OF_DOUBT
+        return {"content": content, "mimeType": "text/x-python", "changed": changed}
     except (OSError, SyntaxError, ValueError) as error:
         raise Refused(f"source: {path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _begun(trace: Path) -> float:
+    """When the program of a trace began, in seconds since the epoch; later than all where that is not known."""
+    program = read_meta(trace)[0].get("program")
+    try:
+        return datetime.fromisoformat(str(program["started"])).timestamp() if isinstance(program, dict) else math.inf
+    except (KeyError, ValueError):
+        return math.inf

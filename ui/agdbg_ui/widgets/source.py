@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from agdbg.render.clean import ELLIPSIS
+from agdbg.sources import WRITTEN_TO
 from agdbg_ui.highlight import Highlighter
 from agdbg_ui.spots import NOWHERE, Spot
 from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of, wrap_phrases
@@ -72,6 +73,7 @@ class SourcePane(Rows):
         self.spot = NOWHERE
         self._text: str | None = None
         self._said: list[str] = []
+        self._is_written = False
         self._lines: list[str] = []
         self._first = 1  # the number of the first line: of a file that is missing only one line is known
         self._marks: dict[int, str] = {}
@@ -98,14 +100,16 @@ class SourcePane(Rows):
             return False
         return not 0 <= at < len(self._lines) or self._lines[at].strip() != known
 
-    def show(self, spot: Spot, text: str | None, marks: Mapping[int, str]) -> None:
+    def show(self, spot: Spot, text: str | None, marks: Mapping[int, str], is_written: bool = False) -> None:
         """Show a line of a file.
 
         Args:
             spot: the line, and the expression in it.
             text: the content of the file; None when it cannot be read.
             marks: by line number, `BREAKPOINT`, `OFF`, a note, or several of them on lines of their own.
+            is_written: the file was written to after the program began.
         """
+        self._is_written = is_written and text is not None
         moved = spot != self.spot
         if spot.file != self.path or text != self._text or text is None:
             self._load(spot, text)
@@ -173,6 +177,8 @@ class SourcePane(Rows):
         self._said = [] if self._text is not None else [shorten(_UNREADABLE, width)]
         if self.is_changed:
             self._said.append(shorten(f"{_CHANGED}: {safe(self.spot.known.strip())}", width))
+        elif self._is_written:
+            self._said += wrap_phrases(WRITTEN_TO, width, width)[:_NOTE_LINES]
         if self.spot.note:
             lines = wrap_phrases(safe(self.spot.note), width, width)
             self._said += [*lines[: _NOTE_LINES - 1], shorten(" ".join(lines[_NOTE_LINES - 1 :]), width)][: len(lines)]
