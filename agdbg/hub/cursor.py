@@ -63,7 +63,8 @@ class Cursor:
         if is_seen and request in _BACKWARDS and position.row == before.row:
             raise Refused(f"no node ran before this, as far as is recorded: {_place(before, stands)}", "beginning")
         if before.at_end and position.at_end and request not in _BACKWARDS:
-            return replace(position, description=f"{position.description}; the recording has ended here")
+            said = "nothing has come since" if position.is_growing else "the recording has ended here"
+            return replace(position, description=f"{position.description}; {said}")
         return position
 
     def goto(self, history: "History", row: int) -> "Position":

@@ -38,6 +38,7 @@ class Position:
         frames: ``file``, ``line`` and ``name`` of the callers of the passes, innermost first.
         error: what the run raised.
         at_end: behind the last run.
+        is_growing: there may be more behind it soon: the program still writes the recording.
         breakpoints: those that were hit on the way to here.
         description: the same in words.
     """
@@ -53,6 +54,7 @@ class Position:
     frames: list[dict[str, Any]] = field(default_factory=list)
     error: ErrorFact | None = None
     at_end: bool = False
+    is_growing: bool = False
     breakpoints: tuple[int, ...] = ()
 
     def as_stop(self) -> dict[str, Any]:
@@ -279,6 +281,8 @@ class _Runs:
         if not len(self):
             return Position(0, 0, 0, 0, 1, row, "in the recording: no node ran", at_end=True)
         last = self.position(len(self) - 1)
+        is_growing = ending_of(self.facts.trace).state == "running"
+        so_far, more = (" so far", "; it is still being recorded, and n goes on to what comes") if is_growing else ("", "")
         return Position(
             pass_id=last.pass_id,
             position=last.position + 1,
@@ -286,10 +290,11 @@ class _Runs:
             node=0,
             thread=last.thread,
             row=row,
-            description=f"in the recording: its end, after pass {last.pass_id}",
+            description=f"in the recording: its end{so_far}, after pass {last.pass_id}{more}",
             outer=last.outer,
             frames=last.frames,
             at_end=True,
+            is_growing=is_growing,
         )
 
     def _planned(self, within: PassFact | None, pass_id: int) -> int:

@@ -5,6 +5,7 @@ import pytest
 import agdbg_engine as ag
 from agdbg.engines import native
 from agdbg.events import Kind, Outcome
+from agdbg.hub.cursor import Cursor
 from agdbg.hub.history import History
 from agdbg.hub.replay import Replay
 from agdbg.record import Recorder
@@ -40,6 +41,24 @@ def test_it_starts_at_the_first_node_of_the_last_pass(script):
     script.backward(3, "z", "y", "w", retain=True)
     script.backward(4, "z", "y", "w")
     assert where(replay(script).position) == (2, 0, script.nodes["z"])
+
+
+def test_what_is_still_recorded_is_not_said_to_have_ended_and_is_read_on(script):
+    script.backward(3, "z", "y", "w", retain=True)
+    script.recorder.flush()
+    history, cursor = History(script.recorder.path), Cursor(1)
+    said = "in the recording: its end so far, after pass 1; it is still being recorded, and n goes on to what comes"
+    assert cursor.where(history).description == said
+    assert cursor.move(history, "next").description == f"{said}; nothing has come since"
+    script.backward(4, "z", "y", "w")
+    script.recorder.flush()
+    history.poll()
+    assert where(cursor.move(history, "next")) == (2, 1, script.nodes["y"])
+    script.recorder.close()
+    history.poll()
+    ends = [cursor.move(history, "stepOut").description for _ in range(2)]
+    end = "in the recording: its end, after pass 2"
+    assert ends == [end, f"{end}; the recording has ended here"]
 
 
 def test_it_starts_where_it_failed(script):

@@ -5,7 +5,7 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor
-from agdbg_ui.stopping import NO_HUB
+from agdbg_ui.losing import NOT_KNOWN
 from agdbg_ui.themes import banner_look
 from agdbg_ui.widgets.banner import Banner
 
@@ -344,7 +344,7 @@ def test_no_thread_is_said_to_run_when_the_hub_is_gone(shown):
         await screen.press("7")
         await screen.until(lambda: threads(screen))
         screen.hub.die()
-        await screen.until(lambda: [each.more for each in threads(screen)] == [NO_HUB])
+        await screen.until(lambda: [each.more for each in threads(screen)] == [NOT_KNOWN])
 
     drive(shown, script)
 

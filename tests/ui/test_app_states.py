@@ -6,6 +6,7 @@ import pytest
 from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import Disconnected, RequestFailed
+from agdbg_ui.losing import NOT_KNOWN
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.wording import WALK
 
@@ -320,6 +321,36 @@ def test_the_program_may_stop_and_end_under_whatever_lies_over_the_screen(shown,
         await screen.until(lambda: screen.app.session.view.life == "lost")
         await screen.press("escape")
         assert "AddmmBackward0" in screen.text
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize(
+    ("key", "lie"), [("4", "…  "), ("6", "no backward pass"), ("7", "Threads  none"), ("v", "…  ")]
+)
+def test_a_pane_that_nobody_had_looked_at_says_that_the_connection_is_gone(shown, key, lie):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.die()
+        await screen.until(lambda: screen.app.session.view.life == "lost")
+        await screen.press(key)
+        assert NOT_KNOWN in screen.text and lie not in screen.text
+
+    drive(shown, script)
+
+
+def test_what_was_shown_last_stays_when_the_connection_is_gone(shown):
+    async def script(screen):
+        await screen.stop(6)
+        for key in ("4", "6", "v"):
+            await screen.press(key)
+        panes = screen.app.panes
+        known = panes.events.row_count, panes.timeline.row_count, panes.boxes._canvas
+        screen.hub.die()
+        await screen.until(lambda: screen.app.session.view.life == "lost")
+        assert (panes.events.row_count, panes.timeline.row_count, panes.boxes._canvas) == known
+        await screen.press("0", "6")
+        assert "pass 2" in screen.text and NOT_KNOWN not in screen.text
 
     drive(shown, script)
 

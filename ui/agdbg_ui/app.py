@@ -20,7 +20,7 @@ from agdbg_ui import editor, kept_folds, later, messages
 from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.dividing import Axis
 from agdbg_ui.keymap import bindings
-from agdbg_ui.losing import GONE
+from agdbg_ui.losing import GONE, NOT_KNOWN
 from agdbg_ui.memory import Memory
 from agdbg_ui.newest import Newest, cancel_all
 from agdbg_ui.palette import KeyCommands
@@ -242,6 +242,8 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
             self._ticking.resume() if view.life == "running" else self._ticking.pause()
         if view.life in ("ended", "lost"):
             self.output.leave_input_mode()  # nobody is there to type for
+        if view.life == "lost":
+            self.panes.lose(NOT_KNOWN)
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
         self.output.set_nothing(no_output(view))

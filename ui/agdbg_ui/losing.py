@@ -6,6 +6,8 @@ from agdbg_ui.view import View
 
 #: Said to whoever asks for what only a hub can do.
 GONE = "the hub is gone: this can no longer be done (q quits)"
+#: Said in place of what nobody had asked for before the connection broke.
+NOT_KNOWN = "not known: the connection to the hub is gone"
 #: Said of a recording when the hub has not answered in time.
 LATE = "no answer yet: the hub is busy with the recording; the last line tells how far it is"
 

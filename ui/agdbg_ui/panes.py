@@ -235,6 +235,12 @@ class Panes:
         for pane in (self._chosen.get("bottom", "output"), self._chosen.get("pane", "inspector")):
             self.bring(pane)
 
+    def lose(self, why: str) -> None:
+        """The hub is gone: what was not fetched will not come."""
+        for widget in self._widgets.values():
+            if isinstance(widget, Rows | Boxes):
+                widget.lose(why)
+
     def show_beside(self, pane: str) -> None:
         """Make a pane seen where that does not hide the one with the focus."""
         if self._app.screen.has_class("-wide") or self.last == self._graph:

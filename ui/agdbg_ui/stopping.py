@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.backend import FAILURES
+from agdbg_ui.losing import NOT_KNOWN
 from agdbg_ui.newest import Newest
 from agdbg_ui.spots import Spot
 from agdbg_ui.turning import name_of, told_of
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Said of the one thread that a recording has.
 NO_THREAD = "no program runs; n and p walk through its recording"
-#: Said of a thread that was there when the connection to the hub broke.
-NO_HUB = "not known: the connection to the hub is gone"
 #: Said of the process that is seen.
 OTHER_PROCESSES = "this one is seen; a child or another program has a hub of its own: agdbg attach --list names those"
 
@@ -31,6 +30,7 @@ class Stopping:
         self._fetching = Newest(self._fetch, session.keep)
         self._processes: list[dict[str, Any]] = []
         self._threads: list[dict[str, Any]] = []
+        self._is_known = False
         self._life = ""
 
     def follow(self) -> None:
@@ -48,6 +48,7 @@ class Stopping:
         try:
             self._threads = (await session.ask.status())["threads"]
             self._processes = await session.ask.processes()
+            self._is_known = True
         except FAILURES:
             pass  # a hub that is gone: what it was told of stays
         told = [self._told(each) for each in self._threads]
@@ -64,13 +65,14 @@ class Stopping:
         ]
         off = session.breakpoints.off
         breakpoints = sorted([*session.breakpoints.bodies, *off.values()], key=lambda each: int(each["id"]))
-        self._pane.show(items_of(breakpoints, session.hits, filters.known, filters.on, told, there, off))
+        nothing = "none" if self._is_known else NOT_KNOWN
+        self._pane.show(items_of(breakpoints, session.hits, filters.known, filters.on, told, there, off, nothing))
 
     def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
         """A thread with where it stands; without a program one stands for the recording."""
         session, number = self._session, thread["id"]
         if session.view.life == "lost":
-            return {**thread, "where": NO_HUB, "stopped": True}
+            return {**thread, "where": NOT_KNOWN, "stopped": True}
         if session.view.alive:
             return {**thread, "where": session.where(number), "stopped": session.stands(number)}
         return {**thread, "where": session.where(number) or NO_THREAD, "stopped": True}

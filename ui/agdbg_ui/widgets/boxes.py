@@ -83,7 +83,7 @@ class Boxes(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.hops = 2
-        self.nothing = NOTHING
+        self.nothing, self.lost = NOTHING, ""
         self._strips: dict[int, Strip] = {}
         self._begin()
 
@@ -109,6 +109,11 @@ class Boxes(ScrollView, can_focus=True):
         if why != self.nothing:
             self.nothing = why or NOTHING
             self.refresh()
+
+    def lose(self, why: str) -> None:
+        """What is known stays; nothing else will come."""
+        self.lost = why
+        self.refresh()
 
     def follow(self, node: int, counter: int | None) -> None:
         """`node` is selected in the graph, and `counter` runs next: show it, with those around it when it is not here.
@@ -186,7 +191,7 @@ class Boxes(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         width = self.size.width
         if self._canvas is None:
-            note = ("…" if self.selected else self.nothing) if y == 0 else ""
+            note = (self.lost or "…" if self.selected else self.nothing) if y == 0 else ""
             return Strip([Segment(note, colour(self, ASIDE))]).adjust_cell_length(width, colour(self))
         row = top + y
         if (strip := self._strips.get(row)) is None:

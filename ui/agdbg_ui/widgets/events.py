@@ -133,7 +133,7 @@ class EventsPane(Rows):
         """Time where it has one of its own, kind, text and place; in a narrow pane no place, and in a very narrow one no time."""
         event = self.event_at(index)
         if event is None:
-            return [("…", FAINT)]
+            return [(self.lost or "…", FAINT)]
         return event_row(event, width)
 
     def on_row_chosen(self, index: int) -> None:

@@ -53,6 +53,8 @@ class Rows(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, repaint=False)
     """The row that keys act on."""
+    lost = ""
+    """Why what is not known will not come; "" while it may."""
 
     def __init__(
         self, *, name: str | None = None, id: str | None = None, classes: str | None = None, header: int = 0
@@ -94,6 +96,12 @@ class Rows(ScrollView, can_focus=True):
         return False
 
     # ----- what a subclass calls -----
+
+    def lose(self, why: str) -> None:
+        """What is known stays; nothing else will come."""
+        if why != self.lost:
+            self.lost = why
+            self.rows_changed()
 
     def rows_changed(self) -> None:
         """Draw anew: rows came, went or changed."""

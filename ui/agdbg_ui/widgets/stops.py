@@ -166,6 +166,7 @@ def items_of(
     threads: Sequence[Body],
     processes: Sequence[Body] = (),
     off: Collection[int] = (),
+    nothing: str = "none",
 ) -> list[Item]:
     """The list.
 
@@ -177,6 +178,7 @@ def items_of(
         threads: ``id``, ``name``, ``stopped``, and ``where`` in words for those that stand.
         processes: ``number``, ``mark``, ``name`` and ``told`` in words of those that the hub knows.
         off: the numbers of those breakpoints that are switched off.
+        nothing: what is said where there are no threads and no processes.
     """
     watched = [_breakpoint(each, hits, each["id"] in off) for each in breakpoints if "dataId" in each]
     others = [_breakpoint(each, hits, each["id"] in off) for each in breakpoints if "dataId" not in each]
@@ -191,8 +193,11 @@ def items_of(
             Item("filter", each.label, each.id, "✓" if each.id in on else " ", NOTICE, name=each.id) for each in filters
         ],
     }
+    none = {"Threads": nothing, "Processes": nothing}
     return [
-        item for name, found in parts.items() for item in (Item("", name, str(len(found)) if found else "none"), *found)
+        item
+        for name, found in parts.items()
+        for item in (Item("", name, str(len(found)) if found else none.get(name, "none")), *found)
     ]
 
 

@@ -87,7 +87,7 @@ class TreeView(Rows):
     @property
     def empty_text(self) -> str:
         """That the program has no modules."""
-        return "no modules were recorded" if self._is_known else "…"
+        return "no modules were recorded" if self._is_known else self.lost or "…"
 
     def header_row(self, index: int, width: int) -> Pieces:
         """What the columns are."""
