@@ -401,7 +401,7 @@ def test_the_footer_of_the_input_line_has_its_keys_and_a_click_on_one_does_it(sh
     async def script(screen):
         await screen.press("i", "a")
         assert screen.lines()[-1].split() == (
-            ["Enter", "send", "Esc", "leave", "^C", "interrupt", "^D", "end", "of", "input", "↑", "↓", "history"]
+            ["Enter", "send", "Esc", "close", "^C", "interrupt", "^D", "end", "of", "input", "↑", "↓", "history"]
         )
         await screen.pilot.click("#keys", offset=(2, 0))
         await screen.until(lambda: screen.hub.asked("agdbg/input"))

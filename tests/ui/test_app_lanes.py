@@ -460,6 +460,18 @@ def test_a_running_program_shows_its_newest_nodes_until_one_looks_elsewhere(show
     drive(shown, script, nodes=10)
 
 
+def test_a_node_that_is_marked_and_runs_next_has_both_marks(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("m")
+        await screen.until(lambda: screen.app.lanes.marked)
+        assert next(line for line in screen.lines() if "▶" in line).startswith(" ▶◆")
+        await screen.press("m", "up", "m")
+        assert "▶ " in screen.text
+
+    drive(shown, script)
+
+
 def test_a_leaf_that_runs_next_is_inspected_and_marked_on_its_row(shown):
     async def script(screen):
         rows = screen.hub.do_rows

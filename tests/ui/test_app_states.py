@@ -254,6 +254,19 @@ def test_no_hub_is_told_after_the_terminal_is_restored(new_app):
     assert asyncio.run(main()).error == "no hub answers"
 
 
+def test_input_mode_ends_when_the_program_stops_unless_something_is_typed(shown):
+    async def script(screen):
+        for typed in ("", "ab"):
+            screen.hub.send("continued", threadId=1)
+            await screen.until(lambda: screen.app.session.view.stop is None)
+            await screen.press("i", *typed)
+            assert screen.app.output.input_mode
+            await screen.stop(6)
+            assert screen.app.output.input_mode is bool(typed)
+
+    drive(shown, script)
+
+
 def test_input_mode_ends_with_the_program(shown):
     async def script(screen):
         await screen.press("i")

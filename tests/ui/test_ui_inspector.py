@@ -49,6 +49,18 @@ def body(node=12, state="next", **sections):
     }
 
 
+def test_what_is_copied_of_a_value_is_all_of_it_however_it_is_wrapped():
+    async def script(app, pilot):
+        app.pane.show(body())
+        for _ in range(2):
+            texts = [app.pane.row_text(at) for at in range(app.pane.row_count)]
+            assert "grad 0  float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6" in texts
+            assert "self  modified: version 0 saved, 1 now  float64 [3, 4]" in texts
+            await pilot.press("down", "right")
+
+    drive(Inspector(), script, size=(30, 20))
+
+
 def test_it_says_when_there_is_nothing():
     async def script(app, pilot):
         assert seen(app.pane)[0] == "no node is selected"

@@ -43,8 +43,20 @@ def test_modules_fold_and_lead_to_their_nodes(shown):
         assert pane.row_count == 6 and pane.cursor == 1
         await screen.press("right", "j", "enter")
         await screen.until(lambda: screen.app.lanes.cursor == 2)
-        await screen.press("home", "left")
+        await screen.press("v", "v", "home", "left")
         assert pane.row_count == 1
+
+    drive(shown, script)
+
+
+def test_enter_unfolds_a_module_and_goes_to_the_rows_of_one_that_is_open(shown):
+    async def script(screen):
+        await tree(screen)
+        pane = screen.app.panes.tree
+        await screen.press("down", "left", "enter")
+        assert pane.row_count == 8 and screen.app.panes.has_focus("tree")
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.panes.has_focus("lanes") and screen.app.lanes.cursor == 1)
 
     drive(shown, script)
 
@@ -109,7 +121,7 @@ def test_the_ways_between_two_marked_nodes_are_shown(shown):
         await screen.press("up", "up", "up", "m")
         await screen.until(lambda: screen.app.lanes.marked == {4, 5, 6, 7})
         assert notes(screen)[-1:] == ["from #7 to #4: 4 nodes on all ways, 3 edges on the shortest"]
-        assert screen.text.count("◆") == 3  # at #7 the program stands
+        assert screen.text.count("◆") == 4 and "▶◆" in screen.text
         await screen.press("m")
         assert screen.app.lanes.marked == frozenset()
         await screen.press("m", "home", "m")

@@ -13,6 +13,19 @@ def begins(hub, number="1", **more):
     hub.send("progressStart", **{"progressId": number, "title": "Writing the graph", "cancellable": True} | more)
 
 
+def test_esc_is_not_said_to_cancel_while_it_closes_a_line(shown):
+    async def script(screen):
+        await screen.stop(6)
+        begins(screen.hub)
+        await screen.press("i")
+        await screen.until(lambda: "Writing the graph" in screen.lines()[-1])
+        assert "Esc cancels" not in screen.text and "input to the program, Esc closes" in screen.text
+        await screen.press("escape")
+        assert "Esc cancels" in screen.lines()[-1] and screen.hub.asked("cancel") == []
+
+    drive(shown, script)
+
+
 def test_the_last_line_says_how_far_it_is_until_it_ends(shown):
     async def script(screen):
         await screen.stop(6)

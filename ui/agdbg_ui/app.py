@@ -104,6 +104,7 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         self._explain: Newest | None = None
         self._resizing: Newest | None = None
         self._told_size = (0, 0)
+        self._stopped_at = 0
         self._ticking: Timer | None = None
         self._is_leaving = False
         self._ended_by: int | None = None
@@ -248,6 +249,9 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
         self.output.set_nothing(no_output(view))
         if view.stop is not None:
+            if view.life == "stopped" and view.stop.serial != self._stopped_at:
+                self._stopped_at = view.stop.serial
+                self.output.yield_keys()
             self.lanes.stands()
         elif view.life == "running" and view.stepping is None:
             self.lanes.runs()

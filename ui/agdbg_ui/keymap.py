@@ -96,7 +96,7 @@ _ROWS = {
         ("escape", "leave", "cancel", "cancel what takes long; otherwise back to the graph"),
     ),
     DO: (
-        ("i", "type_in", "type", "type into the program (input, pdb); Esc leaves"),
+        ("i", "type_in", "type", "type into the program (input, pdb); Esc closes"),
         ("y", "copy", "copy", "copy what the cursor is on: by OSC 52, also through ssh, and by tmux"),
         ("T", "next_theme", "colours", "other colours: dark, light, high contrast, for the colour-blind, 16 colours"),
         ("ctrl+e", "edit", "edit", "$EDITOR at the line of the source pane"),

@@ -325,6 +325,7 @@ class PaneApp(App[TuiResult]):
 
     @on(TreeView.Selected)
     def _on_branch_selected(self, message: TreeView.Selected) -> None:
+        self.panes.focus("lanes")
         self._try(self.go_to_node(message.node))
 
     @on(Boxes.Wanted)

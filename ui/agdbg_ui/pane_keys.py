@@ -48,7 +48,7 @@ IN_PANES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "modules": (
         ("← →, h l", "fold and unfold a module"),
-        ("Enter", "goes to the first node of the module, or to one that uses the parameter"),
+        ("Enter", "unfolds a module; goes to the first row of one that is open, or to one that uses the parameter"),
     ),
     "a list": (("j k", "as ↓ ↑"),),
     "source": (

@@ -141,7 +141,7 @@ class Prompts:
         elif self._app.commander is None:
             raise InputError(_NOT_BEGUN)
         else:
-            self._widget.answer(f"{text} … (Esc leaves it)")
+            self._widget.answer(f"{text} … (Esc waits no longer)")
             said, ends = await self._app.commander.execute(what)
             self.tell(said or "done", text)
             if ends:

@@ -21,7 +21,7 @@ from agdbg_ui.work import Work
 
 #: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
 Write = Callable[[str, bool], Awaitable[str]]
-HINT = "Enter writes   Esc leaves"
+HINT = "Enter writes   Esc closes"
 
 
 class ExportScreen(Modal[str | None]):

@@ -125,6 +125,13 @@ class Inspector(Rows):
         """What is said when no node is shown."""
         return _EMPTY if self._body is None else "nothing is known about this node"
 
+    def row_text(self, index: int) -> str:
+        """An entry as a whole, however many lines it takes."""
+        row = self._list[index]
+        if row.entry is None:
+            return super().row_text(index)
+        return f"{row.entry['name']}  {_told(_value(row.entry), saved_look(row.entry.get('state', '')))}"
+
     def _rebuild(self, here: tuple[str, str]) -> None:
         """Make the rows anew; the cursor stays on the entry it was on, or else on its section."""
         self._list = []

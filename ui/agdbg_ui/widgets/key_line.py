@@ -4,6 +4,7 @@ from textual import events
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 from agdbg_ui.keymap import DO, KEYS, Key, footer, footer_width
 from agdbg_ui.text import Pieces
@@ -20,7 +21,7 @@ _OF_A_RUN = ("step('continue')", "breakpoint")
 #: While a line for the program is typed; `action` is one of the input line.
 TYPING = [
     Key("enter", "Enter", "submit", "send", 0, DO, "send the line"),
-    Key("escape", "Esc", "leave", "leave", 0, DO, "leave the input"),
+    Key("escape", "Esc", "leave", "close", 0, DO, "close the line"),
     Key("ctrl+c", "^C", "send('\\x03')", "interrupt", 1, DO, "interrupt the program"),
     Key("ctrl+d", "^D", "send('\\x04')", "end of input", 2, DO, "end the program's input"),
     Key("up,down", "↑ ↓", "recall(-1)", "history", 3, DO, "earlier and later lines"),
@@ -60,6 +61,8 @@ class KeyLine(Widget):
 
     view: reactive[View] = reactive(View)
     typing: reactive[bool] = reactive(False)
+    is_free: reactive[bool] = reactive(True)
+    """No line is typed into, which Esc would close first."""
     work: reactive[Work | None] = reactive(None)
 
     def on_mount(self) -> None:
@@ -71,7 +74,7 @@ class KeyLine(Widget):
         self.view = view
 
     def _on_focused(self, focused: Widget | None) -> None:
-        self.typing = isinstance(focused, ProgramInput)
+        self.typing, self.is_free = isinstance(focused, ProgramInput), not isinstance(focused, Input)
 
     @property
     def keys(self) -> list[Key]:
@@ -81,7 +84,7 @@ class KeyLine(Widget):
     def render_line(self, y: int) -> Strip:
         """The line."""
         if self.work is not None:
-            return paint(self, self.work.pieces(), self.size.width)
+            return paint(self, self.work.pieces(self.is_free), self.size.width)
         pieces: Pieces = []
         for key in self.keys:
             pieces += [(f" {key.shown} ", _KEY), (f"{key.label} ", ASIDE)]

@@ -17,7 +17,7 @@ from agdbg.norm import Norm
 from agdbg_ui.amounts import is_bad
 from agdbg_ui.pages import Pages, span
 from agdbg_ui.text import Pieces, cells
-from agdbg_ui.themes import HERE, MARKED, NOTICE
+from agdbg_ui.themes import ARROW, HERE, MARKED, NOTICE
 from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, row_placeholder, widen
 from agdbg_ui.widgets.painting import colour
@@ -348,8 +348,8 @@ class Lanes(Rows):
             return row_placeholder(index)
         is_next = index == self.pages.counter
         pieces = row_pieces(row, self.pages.counter_node, is_next, self._columns, width)
-        if row["node"] in self.marked and not is_next:
-            return [pieces[0], ("◆ ", NOTICE), *pieces[2:]]
+        if row["node"] in self.marked:
+            return [pieces[0], (f"{ARROW if is_next else ''}◆".ljust(2), NOTICE), *pieces[2:]]
         return pieces
 
     def row_background(self, index: int) -> str:

@@ -13,7 +13,7 @@ from agdbg_ui.terminal import LINES
 from agdbg_ui.widgets.output_lines import OutputLines
 from agdbg_ui.widgets.program_input import ProgramInput
 
-LABEL = "input to the program, Esc leaves"
+LABEL = "input to the program, Esc closes"
 
 
 class OutputPane(Vertical):
@@ -137,6 +137,11 @@ class OutputPane(Vertical):
             self.post_message(self.InputModeChanged(False))
             if self.screen.focused is self._input:  # else the keys are for something else by now
                 self.screen.set_focus(self._lines)
+
+    def yield_keys(self) -> None:
+        """The program has stopped: what was not begun to be typed is none for it, and keys step."""
+        if not self._input.value:
+            self.leave_input_mode()
 
     def action_input(self) -> None:
         """Go to input mode."""

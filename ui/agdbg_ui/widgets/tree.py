@@ -22,7 +22,7 @@ class TreeView(Rows):
     | Key | Does |
     | --- | --- |
     | left, right | fold and unfold a module |
-    | enter | goes to the first node of the module, or to one that uses the parameter |
+    | enter | unfolds a module that is folded; goes to the first node of the module, or to one that uses the parameter |
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -121,8 +121,10 @@ class TreeView(Rows):
         return [*head, (" " * (room - bars), ""), (drawn, LABEL), (tail, "")]
 
     def on_row_chosen(self, index: int) -> None:
-        """Go to the node."""
-        if node := self._shown[index]["node"]:
+        """Unfold a module that is folded, else go to the node."""
+        if self._shown[index]["path"] in self._folded:
+            self.action_unfold()
+        elif node := self._shown[index]["node"]:
             self.post_message(self.Selected(int(node)))
 
     def action_fold(self) -> None:
