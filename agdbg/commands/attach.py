@@ -128,6 +128,7 @@ def _print(hubs: "list[HubInfo]", as_json: bool) -> None:
             [
                 {
                     "id": hub.directory.name,
+                    "pid": hub.program or None,
                     "argv": hub.argv,
                     "cwd": hub.cwd,
                     "trace": hub.trace,
@@ -141,5 +142,7 @@ def _print(hubs: "list[HubInfo]", as_json: bool) -> None:
     if not hubs:
         tell("nothing runs under agdbg; agdbg run SCRIPT starts something")
     for hub in hubs:
+        process = f"pid {hub.program}, " if hub.program else ""
         rank = "" if hub.rank is None else f"{hub.rank.told}, "
-        print_text(f"{hub.directory.name}  {shlex.join(hub.argv) or 'no program yet'}  ({rank}in {hub.cwd or '?'})")
+        name = shlex.join(hub.argv) or "no program yet"
+        print_text(f"{hub.directory.name}  {name}  ({process}{rank}in {hub.cwd or '?'})")

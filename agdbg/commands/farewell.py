@@ -21,7 +21,8 @@ def ending(result: Any, *, keep: bool = True) -> str:
     """
     name = result.program or "the program"
     if result.left_running:
-        return f"{name} goes on{'' if result.pid is None else f' (pid {result.pid})'}; agdbg attach joins it"
+        pid = "" if result.pid is None else f" {result.pid}"
+        return f"{name} goes on{f' (pid{pid})' if pid else ''}; agdbg attach{pid} joins it"
     if result.killed and result.status is None:
         return f"{name} was asked to end and has not yet; it is killed if it does not"
     if result.early and result.status is None and not result.error:

@@ -170,7 +170,10 @@ def _told(found: Listening, given: str) -> Listening:
         host, _, port = found.address.rpartition(":")
         at = f"--host {host.strip('[]')} --port {port}"
         tell(f"listening at {found.address}; the token is {'the one given' if given else found.token}")
-        tell(f"join by agdbg attach {at}, or on this machine by agdbg attach {found.id}")
+        tell(
+            f"join by agdbg attach {at} with the token in {TOKEN_VARIABLE}, or in a file that --token-file FILE names;"
+            f" on this machine agdbg attach {found.id} needs none"
+        )
     elif found.path:
         tell(f"listening at {found.path}; join by agdbg attach {found.path}")
     else:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -321,6 +322,9 @@ def test_what_is_refused_to_a_program_with_its_own_terminal(start, tmp_path):
 def test_the_token_is_wanted(start, token):
     program = start("-m", "agdbg", "listen", "--wait", "small.py", AGDBG_TOKEN="open sesame")
     found = program.until(r"listening at (\S+:\d+); the token is the one given")
+    port = found[1].rpartition(":")[2]
+    program.until(rf"join by agdbg attach --host 127.0.0.1 --port {port} with the token in AGDBG_TOKEN, or in a file")
+    assert "open sesame" not in "".join(program.said)
     client = Client.connect(found[1], token=token, timeout=PATIENCE_S)
     client.request("initialize", adapterID="agdbg")
     with pytest.raises(RequestFailed, match="the token is not the one" if token else "wants its token first"):
@@ -412,6 +416,15 @@ def test_that_nothing_runs_is_said_and_is_no_failure(monkeypatch, capsys):
     monkeypatch.setattr(attach_command, "tell", said.append)
     assert [cli.main(["attach", "--list", *words]) for words in ([], ["--json"])] == [0, 0]
     assert (capsys.readouterr().out, said) == ("[]\n", ["nothing runs under agdbg; agdbg run SCRIPT starts something"])
+
+
+def test_each_that_runs_is_listed_with_the_process_number_of_its_program(monkeypatch, capsys):
+    hubs = [place.HubInfo(Path(f"/run/{name}"), 1, ["a.py"], "/w", "", 0.0, pid) for name, pid in (("7", 12), ("8", 0))]
+    monkeypatch.setattr(place, "running", lambda: hubs)
+    assert cli.main(["attach", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["7  a.py  (pid 12, in /w)", "8  a.py  (in /w)"]
+    assert cli.main(["attach", "--list", "--json"]) == 0
+    assert [each["pid"] for each in json.loads(capsys.readouterr().out)] == [12, None]
 
 
 def test_a_breakpoint_of_the_programs_own_waits_for_nobody_and_says_so_once(start, tmp_path):

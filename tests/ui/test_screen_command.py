@@ -80,7 +80,7 @@ def test_what_goes_with_its_trace_is_told_more_of_and_not_named(said, directory)
 @pytest.mark.parametrize(
     ("result", "told"),
     [
-        (TuiResult(left_running=True, program="a.py", pid=7), "a.py goes on (pid 7); agdbg attach joins it"),
+        (TuiResult(left_running=True, program="a.py", pid=7), "a.py goes on (pid 7); agdbg attach 7 joins it"),
         (TuiResult(left_running=True), "the program goes on; agdbg attach joins it"),
         (
             TuiResult(143, killed=True, program="a.py", ending="ended by SIGTERM"),
