@@ -112,7 +112,7 @@ def test_only_so_many_pages_are_kept():
         assert len(app.pane._pages) == 50
         assert app.pane.event_at(100 * PAGE - 1) is not None
         app.pane.forget()
-        assert seen(app.pane)[0] == "no events yet"
+        assert seen(app.pane)[0] == "…"
 
     drive(EventsPane(), script)
 

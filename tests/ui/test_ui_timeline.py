@@ -231,3 +231,13 @@ def test_layers_that_were_not_recorded_say_what_to_do(shown):
         await screen.until(lambda: "run with --also values" in screen.text)
 
     drive(shown, script)
+
+
+def test_that_there_is_no_pass_is_said_only_when_that_is_known():
+    async def script(app, pilot):
+        assert "".join(seen(app.pane)).strip() == "…"
+        app.pane.put(body(total=0, number=0, call="", file="", line=0, outcome=""), 0)
+        await pilot.pause()
+        assert [line.strip() for line in seen(app.pane)[:3]] == ["no pass", "", "no backward pass yet"]
+
+    drive_pane(PaneHost(TimelinePane()), script, (60, 10))

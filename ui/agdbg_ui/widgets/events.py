@@ -45,21 +45,22 @@ class EventsPane(Rows):
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self._total = 0
+        self._total, self._is_known = 0, False
         self._pages: dict[int, list[Event]] = {}
         self._asked: dict[int, int] = {}  # page: how many of its events were there to ask for
 
     def forget(self) -> None:
         """Another recording follows."""
-        self._total = 0
+        self._total, self._is_known = 0, False
         self._pages.clear()
         self._asked.clear()
         super().forget()
 
     def set_total(self, total: int) -> None:
         """Say how many events there are."""
-        if total == self._total:
+        if total == self._total and self._is_known:
             return
+        self._is_known = True
         follow = self.cursor >= self._total - 1
         self._total = total
         self.rows_changed()
@@ -127,7 +128,7 @@ class EventsPane(Rows):
     @property
     def empty_text(self) -> str:
         """What is said when there are no events."""
-        return "no events yet"
+        return "no events yet" if self._is_known else self.lost or "…"
 
     def row(self, index: int, width: int) -> Pieces:
         """Time where it has one of its own, kind, text and place; in a narrow pane no place, and in a very narrow one no time."""

@@ -129,8 +129,8 @@ class TimelinePane(Rows):
         """That there is no pass, or that nothing has run in it."""
         if self.by_layer and self._body.get("pass"):
             return "no gradients of parameters recorded: run with --also values" if self.profile.body else self.lost or "…"
-        if self.lost and not self._body:
-            return self.lost
+        if not self._body:  # nobody has answered
+            return self.lost or "…"
         return "no node has run in this pass yet" if self._body.get("pass") else "no backward pass yet"
 
     def header_row(self, index: int, width: int) -> Pieces:
@@ -140,7 +140,7 @@ class TimelinePane(Rows):
             line = self.profile.layer_line() if self.by_layer else []
             return line or self.profile.line(body.get("pass", 0), width)
         if not body.get("pass"):
-            return [("" if self.lost else "no pass", ASIDE)]
+            return [("no pass" if body else "", ASIDE)]
         turn = ("◂" if body["before"] is not None else " ") + ("▸" if body["after"] is not None else " ")
         place = f"{str(body['file']).rsplit('/', 1)[-1]}:{body['line']}" if body["file"] else ""
         said = f"{counted(body['total'], 'run')}  {duration(body['wholeNs'])}  {body['outcome']}"
