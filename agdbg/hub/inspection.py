@@ -7,6 +7,7 @@ import numpy as np
 from agdbg.counted import counted
 from agdbg.events import ACCUMULATE_SEQUENCE, SAVED_EDIT, HookAction, Kind, Provenance, a_of, flags_of
 from agdbg.hub import recorded_values
+from agdbg.hub.leaf_names import variable
 from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
 from agdbg.protocol.vendor import Entry, Section
 from agdbg.record.facts import BumpFact, EdgeFact, NodeFact, SaveFact
@@ -130,6 +131,9 @@ class Inspection:
         node = self._facts.node(edge.node)
         site = at(node.site) if node is not None and not is_leaf(node) else ""
         output = f", output {edge.nr}" if edge.nr else ""
+        name = variable(self._facts, self._node.id, edge.node) if node is not None and is_leaf(node) else ""
+        if name and not self._facts.name_of_leaf(edge.node):
+            return f"{name} #{edge.node}{_provenance(edge.provenance)}"
         return node_words(self._facts, edge.node) + output + site + _provenance(edge.provenance)
 
     def _hooks(self) -> list[Entry]:

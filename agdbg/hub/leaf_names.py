@@ -17,11 +17,17 @@ def named(facts: LiveFacts, node: int, badges: list[Badge]) -> list[Badge]:
     return [badge if badge["text"] else {**badge, "text": _called(facts, node, badge["node"])} for badge in badges]
 
 
-def _called(facts: LiveFacts, node: int, leaf: int) -> str:
+def variable(facts: LiveFacts, node: int, leaf: int) -> str:
+    """What the line of a node calls a leaf that it uses; empty where that cannot be told."""
     user = facts.node(node) if node != leaf else None
-    edges = user.edges if user is not None else ()
-    for index, edge in enumerate(edges):
-        if user is not None and edge.node == leaf and (name := operand(user.site, user, index)):
-            return name
+    if user is None:
+        return ""
+    names = (operand(user.site, user, index) for index, edge in enumerate(user.edges) if edge.node == leaf)
+    return next(filter(None, names), "")
+
+
+def _called(facts: LiveFacts, node: int, leaf: int) -> str:
+    if name := variable(facts, node, leaf):
+        return name
     shape = facts.shape(leaf)
     return LEAF if shape is None else f"{LEAF} {shape.text[max(shape.text.find('['), 0) :]}"

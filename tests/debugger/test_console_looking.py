@@ -81,8 +81,8 @@ def test_node_grads_and_saved(console_stage):
         "Gradients in:",
         "  0: float32 [2]  min 20.09  max 2.203e+04  mean 1.102e+04  norm 2.203e+04",
         "Gradients out:",
-        "  0: not there yet: goes to leaf #1",
-        "  1: not there yet: goes to leaf #2",
+        "  0: not there yet: goes to x #1",
+        "  1: not there yet: goes to w #2",
     ]
     assert console.do("saved").splitlines()[1:] == [
         "Saved tensors:",

@@ -189,7 +189,7 @@ def test_the_sections_of_a_node(recording):
     assert entries(history, second["node"], "Gradients out") == {"0": ("not captured", ""), "1": ("not captured", "")}
     edges = entries(history, second["node"], "Next edges")
     assert edges["0"][0].startswith(f"MulBackward0 #{first['node']} at test_history_queries.py:")
-    assert edges["1"][0] == f"leaf #{first['badges'][0]['node']}"
+    assert edges["1"][0] == f"x #{first['badges'][0]['node']}"
     about = entries(history, second["node"], "Node")
     assert about["op"][0] == "MulBackward0" and about["id"][0] == str(second["node"])
     assert about["created"][0].endswith("in test_the_sections_of_a_node")
