@@ -282,7 +282,9 @@ class _Runs:
             return Position(0, 0, 0, 0, 1, row, "in the recording: no node ran", at_end=True)
         last = self.position(len(self) - 1)
         is_growing = ending_of(self.facts.trace).state == "running"
-        so_far, more = (" so far", "; it is still being recorded, and n goes on to what comes") if is_growing else ("", "")
+        so_far, more = (
+            (" so far", "; it is still being recorded, and n goes on to what comes") if is_growing else ("", "")
+        )
         return Position(
             pass_id=last.pass_id,
             position=last.position + 1,

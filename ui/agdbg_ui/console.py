@@ -41,7 +41,9 @@ class ConsoleRunner:
         from agdbg.console.table import CommandError
 
         if self.is_busy:
-            raise CommandError("the command before has not ended; Esc waits no longer, also before the program has answered")
+            raise CommandError(
+                "the command before has not ended; Esc waits no longer, also before the program has answered"
+            )
         self.is_busy = True
         try:
             bridge = self._begin()

@@ -33,7 +33,9 @@ class Work(NamedTuple):
     def pieces(self, is_free: bool = True) -> Pieces:
         """The same with a bar; `is_free`: Esc does nothing else before it cancels."""
         drawn = "" if self.percentage is None else f"  {bar(self.percentage / 100, _BAR_CELLS)}"
-        leave = "   is being cancelled …" if self.is_cancelled else "   Esc cancels" if self.cancellable and is_free else ""
+        leave = (
+            "   is being cancelled …" if self.is_cancelled else "   Esc cancels" if self.cancellable and is_free else ""
+        )
         return [(f" {self.words}", ""), (drawn, LABEL), (leave, ASIDE)]
 
 

@@ -128,7 +128,9 @@ class TimelinePane(Rows):
     def empty_text(self) -> str:
         """That there is no pass, or that nothing has run in it."""
         if self.by_layer and self._body.get("pass"):
-            return "no gradients of parameters recorded: run with --also values" if self.profile.body else self.lost or "…"
+            return (
+                "no gradients of parameters recorded: run with --also values" if self.profile.body else self.lost or "…"
+            )
         if not self._body:  # nobody has answered
             return self.lost or "…"
         return "no node has run in this pass yet" if self._body.get("pass") else "no backward pass yet"
