@@ -311,11 +311,13 @@ class Tensor(
         return self._storage or self._new_storage()
 
     def _new_storage(self) -> Storage:
+        new = Storage()
         with counting():  # one object whichever threads want it
+            if self._storage is None:
+                self._storage = new if self._fn is None else self._fn.output_storage(new)
             storage = self._storage
-            if storage is not None:
-                return storage
-            storage = self._storage = Storage() if self._fn is None else storage_of_result(self._fn, self._nr)
+        if storage is new and self._fn is not None and events.sink is not None and not self._nr:
+            events.sink.storage_made(storage, self._fn)
         return storage
 
     def _bump(self, op: str, node: Node | None, code: Any, lasti: int) -> None:
@@ -471,16 +473,6 @@ def _nothing() -> Any:
     from .creation import empty
 
     return empty(0)._a
-
-
-def storage_of_result(node: Node, nr: int = 0) -> Storage:
-    """The storage object of an output of ``node`` that knows of none yet: a new one, unless the node does."""
-    with counting():
-        new = Storage()
-        storage: Storage = node.output_storage(new)
-    if storage is new and events.sink is not None and not nr:
-        events.sink.storage_made(storage, node)
-    return storage
 
 
 def set_up(t: Tensor, array: Any) -> None:

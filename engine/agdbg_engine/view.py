@@ -28,7 +28,7 @@ from .region import Region
 from .repeated_index import add_at
 from .resizing import nowhere, parted
 from .sites import caller
-from .storage import InferenceStorage
+from .storage import InferenceStorage, Storage, counting
 
 if TYPE_CHECKING:
     from .saved import Freed
@@ -417,12 +417,22 @@ def written_view(node: Node) -> Node | None:
     return _written[node]() if node in _written else None
 
 
+def storage_of_result(node: Node) -> Storage:
+    """The storage object of the result that ``node`` has saved, made if it has none."""
+    new = Storage()
+    with counting():
+        storage: Storage = node.output_storage(new)
+    if storage is new and events.sink is not None:
+        events.sink.storage_made(storage, node)
+    return storage
+
+
 def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
     """The result that ``node`` has saved as a tensor with its history, made anew: the node keeps only the buffer.
 
     What was written through a view is a view of the base's history.
     """
-    from .tensor import storage_of_result, wrap
+    from .tensor import wrap
 
     t = wrap(array)
     t._rg, t._storage = True, storage_of_result(node) if storage is None else storage

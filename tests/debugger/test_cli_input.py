@@ -1,5 +1,6 @@
 """The command line itself: help, what it costs to start, and what it answers to bad input."""
 
+import json
 import os
 import signal
 import subprocess
@@ -142,7 +143,10 @@ def test_bad_input_is_answered_in_a_line(things):
     """One test for all: making the things takes longer than asking."""
     for words, parts in BAD.items():
         ended = things.run(things.command(*words))
-        assert (ended.status, ended.stdout) == (2, ""), words
+        assert ended.status == 2, words
+        assert json.loads(ended.stdout).keys() == {"error", "status"} if "--json" in words else ended.stdout == "", (
+            words
+        )
         errors = [line for line in ended.said if line.startswith("agdbg: error: ")]
         assert len(errors) == 1, (words, ended)
         assert [part for part in parts if part not in errors[0]] == [], (words, errors)

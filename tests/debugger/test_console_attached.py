@@ -19,7 +19,7 @@ def listening(tmp_path):
         command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     lines = iter(made.stderr.readline, "")
-    found = next(match for line in lines if (match := re.search(r"by agdbg attach (\d\S*)$", line.rstrip())))
+    found = next(match for line in lines if (match := re.search(r"on this machine agdbg attach (\d\S*)", line)))
     assert next(line for line in lines if "waiting for a client" in line)
     yield made, found[1]
     made.kill()

@@ -139,7 +139,8 @@ def share_result(node: Node, slot: str, buffer: Any) -> None:
     The tensor asks the node for it when it needs one, but the node knows no way to the tensor: that would be a cycle. The
     collector knows the tensors on that memory; only those who look at nodes come here.
     """
-    from ..tensor import Tensor, storage_of_result
+    from ..tensor import Tensor
+    from ..view import storage_of_result
 
     if isinstance(buffer, Freed | Packed) or _storage_of(node, slot) is not None:
         return
