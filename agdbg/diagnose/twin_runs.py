@@ -29,7 +29,7 @@ def twins(case: Case, told: RecomputeFact) -> list[Twins]:
     node = case.facts.node(told.node)
     if node is None or node.op.name == REENTRANT:
         return []
-    first = _built(case, _begun(case, node.row), node.row + 1)
+    first = _built(case, _begun(case, node.row), node.row)
     # that a node ran may be told in the middle of what was built after it: so it is no beginning where all of the pass fits
     for marks in (_MARKS[1:], _MARKS):
         again = _built(case, _begun(case, told.row, marks), told.row)
@@ -91,12 +91,12 @@ def _begun(case: Case, row: int, marks: tuple[Kind, ...] = _MARKS) -> int:
     return last
 
 
-def _built(case: Case, start: int, end: int) -> Rows:
-    """The rows of the births between two rows in the thread of the last one, leaves left out."""
+def _built(case: Case, start: int, row: int) -> Rows:
+    """The rows of the births from one row to another, in the thread of that, leaves left out."""
     records = case.facts.trace.records
     rows = case.facts.rows(Kind.BORN)
-    rows = rows[rows.searchsorted(start) : rows.searchsorted(end)]
-    mine = (records[rows, 0] >> _HIGH == records[end - 1, 0] >> _HIGH) & (records[rows, 2] != _LEAF)
+    rows = rows[rows.searchsorted(start) : rows.searchsorted(row, "right")]
+    mine = (records[rows, 0] >> _HIGH == records[row, 0] >> _HIGH) & (records[rows, 2] != _LEAF)
     found: Rows = rows[mine]
     return found
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from agdbg.engines.native_rare import RareSink
+
 HEAD = """
 import random
 from agdbg_engine.utils.checkpoint import checkpoint
@@ -105,6 +107,18 @@ checkpoint(f, x, use_reentrant=False).sum().backward()
     found = differs(lint_script, source)
     assert found.certainty == "likely" and "the first op with another result is MulBackward0 at line 13" in found.cause
     assert "recomputation" not in lint_script(HEAD + source, also=()).kinds(), "without values nobody can know"
+
+
+def test_what_a_batch_of_records_parts(lint_script, monkeypatch):
+    """One may end between what was computed again and the word that it was."""
+
+    def recomputed(sink, *told):
+        sink.recorder.tick(0)
+        real(sink, *told)
+
+    real = RareSink.recomputed
+    monkeypatch.setattr(RareSink, "recomputed", recomputed)
+    test_values_that_no_op_tells(lint_script)
 
 
 def test_layers_alone_that_were_stepped_in_between(lint_script, roles):
