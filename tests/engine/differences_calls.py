@@ -250,6 +250,14 @@ def scattered_gradient(T):
     return x.grad.tolist()
 
 
+def ldexp_of_bools(T):
+    return T.ldexp(T.tensor([1.5, 2.0]), T.tensor([True, False])).tolist()
+
+
+def addbmm_expanded(T):
+    return T.ones(2).addbmm_(T.ones(1, 2, 2), T.ones(1, 2, 2)).tolist()
+
+
 def half_written(T):
     x = T.zeros(1, 3)
     try:
@@ -557,6 +565,8 @@ CALLS = {
     "inference-data": (inference_data, "MulBackward0", "Inference tensors"),
     "leaked-values": (leaked_values, False, True),
     "scattered-gradient": (scattered_gradient, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]),
+    "ldexp-of-bools": (ldexp_of_bools, NotImplementedError, [3.0, 2.0]),
+    "addbmm-expanded": (addbmm_expanded, [[3.0, 3.0], [3.0, 3.0]], RuntimeError),
     "half-written": (half_written, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]),
     "packed-indices": (packed_indices, 1, 0),
     "packed-zeros": (packed_zeros, True, False),

@@ -148,6 +148,23 @@ PRODUCTS = [
     *(f"F.linear(t.ones{a}, t.ones{b}, t.ones{c})" for a in SIZES for b in SIZES for c in SIZES[:5]),
     *(f"F.bilinear(t.ones{a}, t.ones{a}, t.ones{b}, t.ones{c})" for a in SIZES[:3] for b in SIZES for c in SIZES[:2]),
 ]  # fmt: skip
+SOURCES = ("()", "(1,)", "(2,)", "(3,)", "(1, 1)", "(3, 2)", "(3, 2, 1)", "(3, 1, 1)")
+WRITTEN = [
+    *(f"t.ones{c}.{name}(t.ones{a}, t.ones{b})" for name in ("addmm_", "addmv_", "addr_", "baddbmm_")
+      for c in ("()", "(2,)", "(1, 2)", *SIZES[2:]) for a in SIZES for b in SIZES),
+    *(f"t.ones(3, 2).{call}" for size in ("(3, 2)", "(3, 3)", "(1, 1)") for source in SOURCES for call in (
+        f"scatter_(0, t.zeros({size}, dtype=t.int64), t.ones{source})",
+        f"scatter_add(0, t.zeros({size}, dtype=t.int64), t.ones{source})",
+    )),
+    *(f"t.rsub(t.ones(2), {given})" for given in ("2, 3.0", "2, 3", "2, 'a'", "t.ones(2), 2", "2, 3, 4", "2, alpha=3", "2, t.tensor(3)")),
+]  # fmt: skip
+SUMS = [
+    f"t.nansum(t.tensor({values}, dtype=t.{given}), {dim}, dtype=t.{asked})"
+    for values in ("[[1.5, t.nan, 2.5]]", "[[0.0, t.nan]]", "[[2.0, 3.0]]", "[[]]")
+    for given in ("float16", "float32", "float64")
+    for dim in ("None", "0")
+    for asked in ("int64", "int32", "uint8", "bool", "float16", "float64", "complex64")
+]
 NORMS = [
     f"F.{name}(t.ones{size}, {mean}, {mean}, {weight}, {weight}, {training})"
     for name in ("batch_norm", "instance_norm")
@@ -198,7 +215,8 @@ def test_same_as_torch(call):
 
 
 TABLES = {
-    "numbers": NUMBERS, "tensors for numbers": FOR_NUMBERS, "products": PRODUCTS, "norms": NORMS, "masks": MASKS, "flags": FLAGS,
+    "numbers": NUMBERS, "tensors for numbers": FOR_NUMBERS, "products": PRODUCTS, "written": WRITTEN,
+    "norms": NORMS, "masks": MASKS, "flags": FLAGS, "sums": SUMS,
 }  # fmt: skip
 
 

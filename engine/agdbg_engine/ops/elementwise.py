@@ -79,8 +79,12 @@ def sub(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
 
 
-def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``other - alpha * self``."""
+def rsub(self: Tensor, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
+    """``other - alpha * self``; beside a number ``alpha`` may be given by position."""
+    if more:
+        if isinstance(other, Tensor) or len(more) > 1:
+            raise TypeError(f"rsub() takes 2 positional arguments but {2 + len(more)} were given")
+        (alpha,) = more
     if type(alpha) is not int:
         alpha = _scale("rsub", alpha)
     if alpha != 1 or alpha is True:

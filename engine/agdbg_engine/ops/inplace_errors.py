@@ -44,13 +44,23 @@ def _larger(t: Tensor, shape: tuple[int, ...]) -> Exception:
     return errors.make(RuntimeError, errors.Details("shape"), text)
 
 
+_SIZED = frozenset(("addmm_", "addmv_", "baddbmm_"))
+"""Products whose size PyTorch compares as a whole."""
+
+
+def other_size(t: Tensor, shape: tuple[int, ...]) -> Exception:
+    """What PyTorch says of a product of that ``shape`` that is to be written into ``t``."""
+    text = f"Bad in-place call: input tensor size {list(t.shape)} and output tensor size {list(shape)} should match"
+    return errors.make(RuntimeError, errors.Details("shape"), text)
+
+
 def check_result(
     t: Tensor, shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "", operands: tuple[Any, ...] = ()
 ) -> None:
     """Refuse to write a result of that ``shape`` and ``dtype`` into ``t`` where it would not fit."""
     if shape != t._a.shape:
         errors.raise_if(of_mask(t, name, operands))
-        raise _larger(t, shape)
+        raise other_size(t, shape) if name in _SIZED else _larger(t, shape)
     if category(dtype) > category(t.dtype):
         limits = name in ("clamp_", "clip_", "clamp_min_", "clamp_max_")
         raise not_written(dtype, t.dtype, in_cpp=limits and not any(isinstance(x, Tensor) for x in operands))

@@ -10,7 +10,7 @@ from ....scalars import check_fits
 from ....scalars import written as as_written
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
-from ...explain import shape_error
+from ...explain import shape_error, size_at
 from ...shape import one_dim
 from ..declare import formula, op, public
 from . import places
@@ -92,11 +92,13 @@ def _check_shape(x: Tensor, dim: int, index: Tensor, src: Tensor | None) -> None
     if max(index.ndim, 1) != max(x.ndim, 1):
         raise shape_error("Index tensor must have the same number of dimensions as self tensor")
     have, given = (t.shape or (1,) for t in (x, index))
-    if src is not None and max(index.ndim, 1) != max(src.ndim, 1):
-        raise shape_error("Index tensor must have the same number of dimensions as src tensor")
+    misfits = any(n > s and d != dim for d, (n, s) in enumerate(zip(given, have, strict=True)))
     room = (src.shape or (1,)) if src is not None else given
-    misfits = any(n > s for n, s in zip(given, room, strict=True))
-    if misfits or any(n > s and d != dim for d, (n, s) in enumerate(zip(given, have, strict=True))):
+    if src is not None and len(room) != len(given):
+        if src.ndim and not misfits and all(n <= s for n, s in zip(given, room, strict=False)):
+            size_at(src, min(src.ndim, len(given) - 1))  # PyTorch compares size by size, and may miss one first
+        raise shape_error("Index tensor must have the same number of dimensions as src tensor")
+    if misfits or any(n > s for n, s in zip(given, room, strict=True)):
         end = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
         raise shape_error(
             f"Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart from dimension {dim}{end}"

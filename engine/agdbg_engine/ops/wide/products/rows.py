@@ -15,6 +15,7 @@ from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
 from ...explain import not_a_tensor, shape_error, size_at
+from ...inplace_errors import other_size
 from ...kernels_reduce import rounded_once
 from ...refuse import refuse_product
 from ...shape import one_dim, reshape
@@ -152,7 +153,19 @@ def addmm_scaled(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any
     return x
 
 
-INPLACE["addmm_"] = matrix.addmm
+def _addmm_written(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """What ``addmm_`` writes: PyTorch looks at the sizes before it expands."""
+    if isinstance(mat1, Tensor) and isinstance(mat2, Tensor) and mat1.ndim == mat2.ndim == 2:
+        raise_if(matrix.product_error(mat1.shape, mat2.shape))
+        matrix.check_dtypes(self, mat1, mat2)
+        shape = (mat1.shape[0], mat2.shape[1])
+        if self.shape != shape:
+            raise other_size(self, shape)
+    return matrix.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
+_addmm_written.__name__ = _addmm_written.__qualname__ = "addmm"
+INPLACE["addmm_"] = _addmm_written
 
 
 @public("torch Tensor", out=True, inplace=True)
@@ -175,7 +188,7 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any =
     return x
 
 
-@public("torch Tensor", out=True, inplace=True)
+@public("torch Tensor", out=True)
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * self + alpha * vec1 vec2^T``."""
     _tensors("addr", self=self, vec1=vec1, vec2=vec2)
@@ -191,6 +204,21 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         beta, alpha = bool(beta), bool(alpha)
     x: Tensor = ADDR(*(t if t.dtype == dtype else t.to(dtype) for t in (self, vec1, vec2)), beta, alpha)
     return x
+
+
+def _addr_written(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """What ``addr_`` writes: PyTorch wants all of the matrix to be there."""
+    if isinstance(vec1, Tensor) and isinstance(vec2, Tensor) and vec1.ndim == vec2.ndim == 1:
+        if self.ndim != 2:
+            raise shape_error(f"2D tensor expected, got {self.ndim}D tensor for input")
+        if self.shape != (*vec1.shape, *vec2.shape):
+            sizes = ", ".join(f"{name}: {list(t.shape)}" for name, t in (("input", self), ("v1", vec1), ("v2", vec2)))
+            raise shape_error(f"size mismatch, {sizes}")
+    return addr(self, vec1, vec2, beta=beta, alpha=alpha)
+
+
+_addr_written.__name__ = _addr_written.__qualname__ = "addr"
+INPLACE["addr_"] = _addr_written
 
 
 @public("torch Tensor", out=True, inplace=True)

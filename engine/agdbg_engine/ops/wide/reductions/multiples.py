@@ -9,6 +9,7 @@ import numpy as np
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...formulas import expand_dims
+from ...kernel_names import no_kernel
 from ...kernels_shape import total as _sum
 from ...layout import by_rows
 from ...reduce import came_in, summed_in
@@ -156,6 +157,10 @@ def nansum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any 
     """Sum of all elements or along ``dim``, NaN counting as 0; integers and bools in int64."""
     if self._a.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
+    if self._a.dtype.kind == "f" and dtype is not None and np.dtype(dtype).kind != "f":
+        if np.dtype(dtype).kind == "c" and self.numel():
+            raise no_kernel("nansum_cpu", np.dtype(dtype))
+        self = self.masked_fill(self.isnan(), 0)  # an integer would have no NaN left to leave out
     x = self if dtype is None else summed_in(self, dtype)
     return came_in(NANSUM(x, some_dims(x, dim), keepdim), dtype)
 
