@@ -165,6 +165,15 @@ SUMS = [
     for dim in ("None", "0")
     for asked in ("int64", "int32", "uint8", "bool", "float16", "float64", "complex64")
 ]
+SUMS += [
+    f"t.{name}(t.zeros({size}, dtype=t.{dtype}), {dim}, correction={correction}){part}"
+    for name, parts in (("var", ("",)), ("std", ("",)), ("var_mean", ("[0]", "[1]")), ("std_mean", ("[0]", "[1]")))
+    for part in parts
+    for size, dim in (("0", "0"), ("0", "None"), ("(2, 0)", "1"), ("(0, 2)", "0"), ("(2, 0)", "0"))
+    for dtype in ("float16", "float32", "float64", "complex64")
+    for correction in (0, 1, -1, -0.5)
+    if not (dtype == "complex64" and "mean" in name)
+]
 NORMS = [
     f"F.{name}(t.ones{size}, {mean}, {mean}, {weight}, {weight}, {training})"
     for name in ("batch_norm", "instance_norm")

@@ -126,11 +126,17 @@ def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
 
 
+def _freedom(x: Any, dim: _Dims, correction: Any) -> Any:
+    """What the sum of squares is divided by; 0 of no elements, whatever the correction: nothing has no variance."""
+    n = numel(x.shape, dim)
+    return max(n - correction, 0) if n else 0
+
+
 def mean_and_var(x: Any, dim: _Dims, correction: int, keepdim: bool) -> tuple[Any, Any]:
     """Mean and variance along ``dim`` of an array of float32, in double."""
     dims = tuple(range(x.ndim)) if dim is None or dim == () else (dim,) if isinstance(dim, int) else dim
     mean, squares = mean_and_squares(x, tuple([d % x.ndim for d in dims]) if x.ndim else ())
-    var = squares / np.float64(max(numel(x.shape, dim) - correction, 0))
+    var = squares / np.float64(_freedom(x, dim, correction))
     return (mean, var) if keepdim else (mean.squeeze(dims), var.squeeze(dims))
 
 
@@ -143,7 +149,7 @@ def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
         return mean_and_var(x, dim, correction, keepdim)[1].astype(np.float32)
     centred = x - mean_dim(x, dim, True)
     total = sum_dim(squared(centred), dim, keepdim)
-    return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
+    return total / total.dtype.type(_freedom(x, dim, correction))
 
 
 @by_rows
