@@ -111,6 +111,46 @@ def test_gradients_of_masked_scatter_read_nothing():
         np.testing.assert_allclose(strict.host(a._a), b.numpy())
 
 
+def _of_masks(device, put):
+    x, rows, columns = (ag.tensor(value, device=device) for value in (MASK * 0.5, [True, False, True], [False, True, False, True]))
+    value = ag.tensor([3.0, 4.0], dtype=ag.float64, device=device, requires_grad=True)
+    x = x.to(ag.float64)
+    put(x, rows, columns, value)
+    grads = ag.autograd.grad((x * x).sum(), value) if x.requires_grad else ()
+    return [x.detach(), *grads]
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda x, rows, columns, value: x.__setitem__((rows, columns), 7.0),
+        lambda x, rows, columns, value: x.__setitem__((rows, columns), value),
+        lambda x, rows, columns, value: x.__setitem__((rows, columns), value[0]),
+        lambda x, rows, columns, value: x.__setitem__((rows, ag.tensor([1, 2], device=x.device)), value),
+        lambda x, rows, columns, value: x.index_put_((rows, columns), value, accumulate=True),
+    ],
+    ids=["number", "tensor", "one", "indices", "added"],
+)
+@pytest.mark.parametrize("device", ["strict", strict.PLACE])
+def test_several_masks_pick_where_values_are_put(put, device):
+    strict.refusals.clear()
+    with strict.allowed_host_reads():  # how much they pick
+        found = _of_masks(device, put)
+    assert strict.refusals == []
+    for a, b in zip(found, _of_masks("cpu", put), strict=True):
+        np.testing.assert_array_equal(strict.host(a._a), b.numpy())
+
+
+def test_several_masks_that_do_not_fit_each_other():
+    told = []
+    for device in ("cpu", "strict"):
+        x, many, few = (ag.tensor(v, device=device) for v in ([[0.0] * 3] * 3, [True, True, True], [True, True, False]))
+        with strict.allowed_host_reads(), pytest.raises(IndexError, match="shape mismatch: indexing tensors") as error:
+            x[many, few] = 1.0
+        told.append(str(error.value))
+    assert told[0] == told[1]
+
+
 def test_classes_that_do_not_fit_are_told_on_the_cpu_only():
     indices = ag.tensor([4, 1])
     with pytest.raises(RuntimeError, match="smaller than num_classes"):

@@ -372,7 +372,8 @@ def _key(x: Tensor, arrays: dict[int, Any], filled: bool = False) -> tuple[Any, 
     """The index arrays as NumPy wants them, with slices for the dimensions between.
 
     A mask of the host for a tensor on a device goes there as the indices that it picks, so that nobody has to ask the device how
-    many these are; or as it is, where it is ``filled`` with one value.
+    many these are; or as it is, where it is ``filled`` with one value. Beside other index arrays those on the device do, too: CuPy
+    does not put values by several masks.
     """
     key: list[Any] = []
     dim = 0
@@ -380,12 +381,17 @@ def _key(x: Tensor, arrays: dict[int, Any], filled: bool = False) -> tuple[Any, 
         array = arrays.get(dim, slice(None))
         if dim in arrays and array.dtype.kind == "b":
             _check_mask(array, x, dim)
-            picks = on_host(array) and not on_host(x._a) and not filled
-            key += [_beside(part, x) for part in (array.nonzero() if picks else (array,))]
+            picks = not on_host(x._a) and (len(arrays) > 1 or (on_host(array) and not filled))
+            key += [_beside(part, x) for part in (_picked(array) if picks else (array,))]
         else:
             key.append(array)
         dim += _width(array) if dim in arrays else 1
     return tuple(key)
+
+
+@at_home
+def _picked(mask: Any) -> Any:
+    return mask.nonzero()
 
 
 def _width(array: Any) -> int:
