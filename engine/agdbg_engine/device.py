@@ -39,7 +39,7 @@ class device:
             return
         if index is not None:
             _check_index(type, index)
-        if isinstance(type, int) and not isinstance(type, bool) and cuda.is_available():
+        if isinstance(type, int) and not isinstance(type, bool) and type >= 0 and cuda.is_available():
             index, type = type, "cuda"
         if not isinstance(type, str):
             raise _no_device(type)
@@ -216,13 +216,23 @@ def _usable(found: device) -> Backend:
 
 
 def moved(array: Any, target: device, blocking: bool = True) -> Any:
-    """A copy of ``array`` on ``target`` (of :func:`resolved`); ``array`` itself when it is there.
+    """A copy of ``array`` on ``target`` (of :func:`resolved`), its dimensions in the same order; ``array`` itself when it is there.
 
     Unless ``blocking`` it may not be complete yet, for what the device does not do itself.
     """
     source = device_of(array)
     if source == target:
         return array
+    if not array.flags.c_contiguous:  # CuPy's copies would lie in C's order
+        from .layout import as_they_lie, dense
+
+        if 0 not in array.strides or dense(array):
+            axes, back = as_they_lie(array)
+            return _sent(array.transpose(axes), source, target, blocking).transpose(back)
+    return _sent(array, source, target, blocking)
+
+
+def _sent(array: Any, source: device, target: device, blocking: bool) -> Any:
     if target.type == "cpu":
         backend = backend_of(array)
         there = backend.to_host(array, blocking)

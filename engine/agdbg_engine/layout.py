@@ -64,8 +64,8 @@ def copied(g: Any, leaf: Any) -> Any:
         g = _broadcast(g, leaf)
     if leaf.flags.c_contiguous or not dense(leaf):
         return g.copy()
-    axes = sorted(range(leaf.ndim), key=lambda i: -leaf.strides[i])  # the order in which they lie in memory
-    return g.transpose(axes).copy().transpose(sorted(range(leaf.ndim), key=axes.__getitem__))
+    axes, back = as_they_lie(leaf)
+    return g.transpose(axes).copy().transpose(back)
 
 
 def _broadcast(g: Any, leaf: Any) -> Any:
@@ -89,6 +89,12 @@ def _broadcast(g: Any, leaf: Any) -> Any:
             "the leaf was given data of another shape after the graph was recorded",
         )
     return array_module(g).broadcast_to(g, leaf.shape)
+
+
+def as_they_lie(a: Any) -> tuple[list[int], list[int]]:
+    """The dimensions of ``a`` in the order in which they lie in memory, and what brings that order back to theirs."""
+    axes = sorted(range(a.ndim), key=lambda i: -a.strides[i])
+    return axes, sorted(range(a.ndim), key=axes.__getitem__)
 
 
 def steps(a: Any) -> list[int]:

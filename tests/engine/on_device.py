@@ -25,6 +25,7 @@ READS = {
     "ops/kernels_shape.py index": "a mask as an index: the size depends on values",
     "ops/kernels_shape.py index_put": "several values put by a mask",
     "ops/inplace.py _write_repeating": "several values put by a mask",
+    "ops/indexing.py _picked": "masks beside other index arrays: the size depends on values",
     "ops/indexing.py _room": "a mask as an index: the error says how much it picks",
     "ops/indexing.py _basic": "a 0-d tensor as an index",
     "ops/indexing.py _sliced": "a slice between 0-d tensors",
@@ -82,6 +83,7 @@ _NAMES = "what is told of are methods that stand for those of tensors here, for 
 _VALUES = "checks of values are left out on a device"
 _TEXT = "the text names the device"
 _CHAIN = "how a graph is built, run and freed is the same wherever its values lie, and 20,000 steps take long there"
+_LAYOUT = "results of elementwise ops lie row by row on a device, whatever the order of the operands is"
 _DIGITS = "the last digits are those of the CPU's one pass over a parameter"
 LEFT_OUT = {
     "a_result_is_zeroed_through_numpy": _SHARED,
@@ -147,7 +149,8 @@ LEFT_OUT = {
     "given_to_methods_of_comparing": _NAMES,
     "given_to_methods_of_shapes": _NAMES,
     "test_function_memory.py::test_long_chain": _CHAIN,
-    "keys_that_are_no_tuples": "an index of several masks, which CuPy refuses",
+    "strided_results_saved": _LAYOUT,
+    "layouts_of_results": _LAYOUT,
 }
 """Tests that make no sense there, by a part of their names, and why."""
 

@@ -21,7 +21,7 @@ import weakref
 import agdbg_tests_cupy_api as cupy_api
 import agdbg_tests_strict_refusals as refusing
 import numpy as np
-from agdbg_tests_strict_manners import MANNERS, attempted, linalg_errors
+from agdbg_tests_strict_manners import MANNERS, attempted, in_order, linalg_errors, uploaded
 from agdbg_tests_strict_refusals import Flags, HostRead, Missing, Mixed, Pointer
 from agdbg_tests_strict_streams import (
     COUNT,
@@ -138,10 +138,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
             return self._host.astype(dtype or self.dtype)
         _refuse(Mixed, "Implicit conversion to a NumPy array is not allowed. Please use `.get()`: __array__")
 
-    def get(self):
-        """The content as a NumPy array of its own."""
+    def get(self, order="C"):
+        """The content as a NumPy array of its own; ``"A"`` is Fortran's order where the elements lie in it."""
         _read("get")
-        return self._host.copy("K")
+        return self._host.copy(order)
 
     # ----- NumPy's protocols, as far as CuPy supports them -----
 
@@ -162,7 +162,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
             _read("a mask as an index")
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if hasattr(k, "dtype") or isinstance(k, list)]
         found = (_at_home(self) if arrays else self)._host[_key(key)]
-        return self._of(found if isinstance(found, np.ndarray) else np.asarray(found))
+        return self._of(in_order("take" if arrays else "", np.asarray(found)))
 
     def __setitem__(self, key, value):
         if len(_masks(key)) > 1:
@@ -211,7 +211,7 @@ def _method(name, allowed):
         _at_home(self)
         if isinstance(found, np.ndarray) and found.base is not None:
             found = found.copy("K")  # NumPy's reshape gives a part of its copy, CuPy's the copy
-        return _device(found)
+        return _device(in_order(name, found))
 
     method.__name__ = name
     return method
@@ -324,7 +324,7 @@ def _run(space, name, function, args, kwargs):
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if name == "diagonal":
         result = _writable(result)
-    return _device(np.asarray(result) if name in _ON_DEVICE else result)
+    return _device(np.asarray(result) if name in _ON_DEVICE else in_order(name, result))
 
 
 def _writable(result):
@@ -377,7 +377,7 @@ class _Ufunc:
             _refuse(Missing, f"cupy.{self.__name__}.at of {args[0].dtype}")
         if any(isinstance(x, ndarray) and x.dtype.kind == "b" for x in args[1:2]):
             _read("a mask as an index")
-        return _device(getattr(self._ufunc, method)(*_host_all(args), **_host_all(kwargs)))
+        return _device(in_order(method, getattr(self._ufunc, method)(*_host_all(args), **_host_all(kwargs))))
 
     def __getattr__(self, name):
         if name not in cupy_api.UFUNC_METHODS:
@@ -399,7 +399,7 @@ def _function(space, name, function):
             _at_home(args[0])
             return ndarray(function(args[0]._host)) if name.startswith("asc") or name.startswith("asf") else args[0]
         if name in _CREATE:
-            first = args[0]._host if isinstance(args[0], ndarray) else np.array(first_of(args[0]))
+            first = args[0]._host if isinstance(args[0], ndarray) else uploaded(first_of(args[0]))
             return ndarray(np.array(function(first, *args[1:], **kwargs)))
         return _run(space, name, function, args, kwargs)
 
@@ -521,7 +521,7 @@ class Strict(Backend):
 
     def to_host(self, array, blocking=True):
         """As on CUDA: what nobody waits for comes into a part of pinned memory."""
-        found = array.get()
+        found = array.get(order="A")
         if blocking:
             return found
         part = np.empty(found.size, found.dtype).reshape(found.shape)

@@ -72,6 +72,26 @@ MANNERS = {
 }  # fmt: skip
 """By name, what looks at the arguments of functions before they are called."""
 
+# ----- the order of elements in memory -----
+
+_ORDERED = {"copy", "astype", "empty_like", "zeros_like", "ones_like", "full_like"}
+"""Functions whose results lie as what they are made from, or as they were asked to."""
+
+
+def in_order(name, result):
+    """New memory that CuPy's function ``name`` gives lies in C's order; NumPy's keeps the order of the operands."""
+    if isinstance(result, tuple | list):
+        items = [in_order(name, x) for x in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+    new = isinstance(result, np.ndarray) and result.base is None and name not in _ORDERED
+    return np.ascontiguousarray(result) if new and result.ndim else result
+
+
+def uploaded(data):
+    """What ``cupy.array`` makes of an array of NumPy or of lists: in C's order unless all of it lies in Fortran's."""
+    return np.array(data, order="A")
+
+
 # ----- linear algebra that fails -----
 
 _FAILS = {"cholesky", "eig", "eigh", "eigvals", "eigvalsh", "inv", "solve", "svd"}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import agdbg_engine as ag
-from agdbg_engine import cuda
+from agdbg_engine import cuda, several
 from agdbg_engine.backends import BACKENDS
 from agdbg_engine.cuda import backend
 from agdbg_engine.tensor import wrap
@@ -81,6 +81,16 @@ def test_wrong_names_in_the_words_of_torch(given):
     with pytest.raises(expected.type) as found:
         ag.device(*given)
     assert str(found.value) == str(expected.value).splitlines()[0]
+
+
+def test_a_number_below_zero_is_no_gpu(monkeypatch):
+    for usable in (False, True):
+        monkeypatch.setattr(ag.cuda, "is_available", lambda usable=usable: usable)
+        for call in (ag.device, lambda index: ag.zeros(1, device=index)):
+            with pytest.raises(RuntimeError, match="^Device index must not be negative$"):
+                call(-1)
+    assert ag.device(1) == ag.device("cuda:1")
+    assert all(index >= 0 for _, index in several.used)
 
 
 def test_a_device_that_is_not_there():
@@ -477,6 +487,18 @@ def test_the_layout_of_a_copy_to_the_host(wanted):
     assert here.cpu(memory_format=wanted) is here  # as in PyTorch
     with strict.allowed_host_reads():
         assert there.cpu(memory_format=wanted).stride() == ((2, 1) if wanted is ag.contiguous_format else (1, 3))
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1), (2, 0, 1), (1, 0, 2)])
+def test_dense_elements_lie_on_another_device_as_they_did(order):
+    here = ag.arange(24.0).reshape(2, 3, 4).permute(order)
+    there = here.to("strict")
+    assert there.stride() == here.stride() == there.to("strict:1").stride()
+    with strict.allowed_host_reads():
+        back = there.cpu()
+    assert back.stride() == here.stride() and back.tolist() == here.tolist()
+    assert here[..., ::2].to("strict").stride() == here[..., ::2].clone().stride()
+    assert ag.ones(2, 1).expand(2, 3).to("strict").stride() == (3, 1)
 
 
 def test_a_device_of_pytorch_is_none_of_the_engine():

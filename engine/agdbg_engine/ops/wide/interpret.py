@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import events
-from ...backends import on_host
+from ...device import same_place
 from ...dtype import get_default_dtype, result_type
 from ...grad_mode import mode
 from ...node import edge, next_seq, nowhere
@@ -242,7 +242,7 @@ def _own(array: Any, buffers: list[Any]) -> Any:
             return array.copy()
     if array.base is None:
         return array
-    alike = (b for b in buffers if hasattr(b, "dtype") and on_host(b) == on_host(array))  # what was copied is elsewhere
+    alike = (b for b in buffers if hasattr(b, "dtype") and same_place(b, array))  # what was copied is elsewhere
     return array.copy() if any(np.may_share_memory(array, b) for b in alike) else array
 
 
