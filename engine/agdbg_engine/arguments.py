@@ -16,6 +16,7 @@ from . import foreign
 from .device import device
 from .errors import class_name, details_of
 from .foreign import described
+from .host_memory import ran_out
 from .memory_format import contiguous_format, preserve_format
 from .signatures import Guard, refusal
 from .strided import strided
@@ -93,10 +94,12 @@ def explained(
     method: bool = False,
     in_python: bool = False,
 ) -> Exception | None:
-    """What PyTorch says about the first argument of a failed call that has a wrong type; ``None`` when all are right.
+    """What PyTorch says about the first argument of a failed call that has a wrong type, or about memory that the host lacks.
 
-    ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
+    ``None`` when all are right. ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
     """
+    if isinstance(error, MemoryError):
+        return ran_out(error)
     if not isinstance(error, AttributeError | ValueError if in_python else _BY_TYPES):
         return None
     op = function.__name__

@@ -16,8 +16,9 @@ from .backends import on_device, on_host
 from .backward import QUIET
 from .device import CPU, asked, device_of, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
-from .errors import class_name
+from .errors import class_name, raise_if
 from .foreign import arrays, is_pytorchs
+from .host_memory import too_big
 from .lists_of_tensors import holds_tensors, of_numbers
 from .memory_format import order
 from .numpy_interop import from_array
@@ -208,10 +209,14 @@ def _misfit(data: Any, sizes: list[int], dim: int) -> Exception | None:
 def made(function: str, args: tuple[Any, ...], device: Any, requires_grad: bool) -> Tensor:
     """A tensor that ``function`` of the array module of ``device`` makes there."""
     target = resolved(device)
-    if target is CPU:
-        return leaf(getattr(np, function)(*args), CPU, requires_grad)
-    with on(target):
-        return leaf(getattr(module_of(target), function)(*args), target, requires_grad)
+    try:
+        if target is CPU:
+            return leaf(getattr(np, function)(*args), CPU, requires_grad)
+        with on(target):
+            return leaf(getattr(module_of(target), function)(*args), target, requires_grad)
+    except ValueError as error:
+        raise_if(too_big(error, args[0]))
+        raise
 
 
 def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -27,7 +27,7 @@ class Details:
 
     kind: str
     """backward-twice, inplace-modified, leaf-inplace, view-inplace, saved-written, no-grad-fn, shape, nan, invalid-gradient,
-    inference, hook-error, not-implemented or other."""
+    inference, hook-error, not-implemented, out-of-memory or other."""
     node: Node | None = None
     slot: int | None = None
     storage: Storage | None = None

@@ -52,7 +52,7 @@ NOT_THERE = {
     ),
     _HOST: (
         "beside_pytorch beside_pytorch_modules checkpoint_report collector cuda_backend cupy_check data docs_concepts engine_import_hygiene events_of_concepts events_of_variants examples_real fork gpu_stand_in "
-        "hook_facts missing_names names_of_scripts numpy_interop printing saved_strict saved_states self_overlap shared_memory sites thread_stress "
+        "hook_facts host_memory missing_names names_of_scripts numpy_interop printing saved_strict saved_states self_overlap shared_memory sites thread_stress "
         "variable_copying wrong_classes wrong_methods"
     ),
     _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random func_random leaks views_random out_arguments",

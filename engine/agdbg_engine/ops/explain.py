@@ -13,6 +13,7 @@ from ..backends import on_host
 from ..device import device_of
 from ..dtype import cpp_type, scalar_type
 from ..foreign import described
+from ..host_memory import ran_out
 from ..sites import caller
 from ..storage import UNSAVED
 from ..tensor import Tensor
@@ -37,6 +38,8 @@ def explain(op: str, error: Exception, **tensors: Any) -> Exception:
 
 
 def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
+    if isinstance(error, MemoryError):
+        return ran_out(error) or error
     refusal = next((refused(op, t._a) for t in tensors.values() if isinstance(t, Tensor) and not on_host(t._a)), None)
     if refusal is not None:
         return refusal
