@@ -36,7 +36,9 @@ def _asked_by_engine(error: BaseException) -> bool:
     asker, place = "", error.__traceback__
     while place is not None:
         file = place.tb_frame.f_code.co_filename
-        asker = asker if file.startswith(_NUMPY) or not os.path.isabs(file) else file  # others are compiled parts of NumPy
+        asker = (
+            asker if file.startswith(_NUMPY) or not os.path.isabs(file) else file
+        )  # others are compiled parts of NumPy
         place = place.tb_next
     return asker in INTERNAL
 

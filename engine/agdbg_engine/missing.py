@@ -121,7 +121,9 @@ REASONS: dict[str, str] = {
     "apply_ map_ map2_": "a function of Python for every element leaves no history: use ops",
     "untyped_storage storage_type is_storage UntypedStorage TypedStorage Storage StorageBase BoolStorage ByteStorage CharStorage "
     "ShortStorage IntStorage LongStorage HalfStorage FloatStorage DoubleStorage BFloat16Storage Complex*Storage Q*Storage set_ "
-    "const_data_ptr": ("memory is NumPy's here: numpy() shows it and data_ptr() says where it is"),
+    "const_data_ptr": (
+        "memory is NumPy's here, CuPy's on a GPU: numpy() shows that of the CPU and data_ptr() says where it is"
+    ),
 }
 """Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
 

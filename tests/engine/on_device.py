@@ -149,6 +149,8 @@ LEFT_OUT = {
     "given_to_methods_of_comparing": _NAMES,
     "given_to_methods_of_shapes": _NAMES,
     "test_function_memory.py::test_long_chain": _CHAIN,
+    "complex_numbers_lie_as_their_parts_do": _LAYOUT,
+    "resized_in_its_memory": _LAYOUT,
     "strided_results_saved": _LAYOUT,
     "layouts_of_results": _LAYOUT,
 }

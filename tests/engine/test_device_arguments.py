@@ -112,7 +112,9 @@ def test_gradients_of_masked_scatter_read_nothing():
 
 
 def _of_masks(device, put):
-    x, rows, columns = (ag.tensor(value, device=device) for value in (MASK * 0.5, [True, False, True], [False, True, False, True]))
+    x, rows, columns = (
+        ag.tensor(value, device=device) for value in (MASK * 0.5, [True, False, True], [False, True, False, True])
+    )
     value = ag.tensor([3.0, 4.0], dtype=ag.float64, device=device, requires_grad=True)
     x = x.to(ag.float64)
     put(x, rows, columns, value)

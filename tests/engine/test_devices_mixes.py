@@ -45,8 +45,7 @@ VALUES = {
     "index_put_": lambda a, b, i: b.index_put_((i,), a), "accumulated": lambda a, b, i: b.index_put_((i,), a, accumulate=True),
     "assigned by an index": lambda a, b, i: b.__setitem__(i, a), "index_copy_": lambda a, b, i: b.index_copy_(0, i, a), "put_": lambda a, b, i: b.put_(i, a[0, :2]),
     "scatter_": lambda a, b, i: b.scatter_(0, i.reshape(1, 2), a), "masked_scatter_": lambda a, b, i: b.masked_scatter_(b > 9, a),
-    "select_scatter": lambda a, b, i: b.select_scatter(a[0], 0, 0), "slice_scatter": lambda a, b, i: b.slice_scatter(a, 0, 0, 2),
-    "diagonal_scatter": lambda a, b, i: b.diagonal_scatter(a[0, :2]), "index_add_": lambda a, b, i: b.index_add_(0, i, a),
+    "index_add_": lambda a, b, i: b.index_add_(0, i, a),
 }  # fmt: skip
 """Values on the CPU put into a tensor on a device, which CuPy takes."""
 MIXES |= {
@@ -62,6 +61,28 @@ def test_no_op_takes_tensors_of_two_devices(name):
         MIXES[name](a, b)
     assert content(b) == [[1.0] * 3] * 2
     strict.refusals.clear()
+
+
+COPIED = {
+    "select_scatter": lambda x, src: x.select_scatter(src[0], 0, 0), "slice_scatter": lambda x, src: x.slice_scatter(src, 0, 0, 2),
+    "diagonal_scatter": lambda x, src: x.diagonal_scatter(src[0, :2]), "as_strided_scatter": lambda x, src: x.as_strided_scatter(src[0], (3,), (1,), 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COPIED)
+@pytest.mark.parametrize(("here", "there"), [("cpu", "strict"), ("strict", "cpu"), ("cpu", strict.PLACE)])
+def test_what_is_copied_to_a_part_may_come_from_the_cpu(name, here, there):
+    strict.refusals.clear()
+    given = []
+    for places in ((here, there), ("cpu", "cpu")):
+        src, x = (ag.arange(6.0).reshape(2, 3).to(place).requires_grad_() for place in places)
+        with strict.allowed_host_reads():  # the copies
+            made = COPIED[name](x, src)
+            (made * made).sum().backward()
+            given.append([t.tolist() for t in (made, x.grad, src.grad)])
+        assert (made.device, x.grad.device, src.grad.device) == (x.device, x.device, src.device)
+    assert given[0] == given[1]
+    assert strict.refusals == []
 
 
 def test_grids_of_two_devices():

@@ -38,7 +38,9 @@ def test_what_graphs_hold_is_told():
     with pytest.raises(RuntimeError, match="you tried to allocate 281474976710656 bytes") as found:
         ag.ones(MANY)
     assert found.value.details.kind == "out-of-memory"
-    assert re.search(r"\n  graphs hold .* of saved tensors; the largest:\n(.*\n)*.*ExpBackward0 saved 'result'", str(found.value))
+    assert re.search(
+        r"\n  graphs hold .* of saved tensors; the largest:\n(.*\n)*.*ExpBackward0 saved 'result'", str(found.value)
+    )
     assert y.requires_grad
 
 

@@ -143,7 +143,7 @@ def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, 
         raise shape_error(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(wanted)}"
         )
-    return _scatter(self, src.to(self.dtype), offset, a, b)
+    return _scatter(self, src.to(self.device, self.dtype), offset, a, b)
 
 
 @public("Tensor")

@@ -211,7 +211,7 @@ def _same_shape(src: Any, op: str, part: Any) -> Tensor:
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of ``self`` with ``src`` as entry ``index`` of dimension ``dim``."""
     src = _same_shape(src, "select_scatter", select(wrap(self._a), dim, index))
-    return _select_scatter(self, src.to(self.dtype), one_dim(self, dim), index)
+    return _select_scatter(self, src.to(self.device, self.dtype), one_dim(self, dim), index)
 
 
 @public("torch Tensor", out=True)
@@ -226,4 +226,4 @@ def slice_scatter(
         raise shape_error("slice() cannot be applied to a 0-dim tensor.", IndexError)
     refuse_recorded("slice_scatter", self, src)
     src = _same_shape(src, "slice_scatter", self._a[(*(slice(None),) * dim, slice(start, end, step))])
-    return _slice_scatter(self, src.to(self.dtype), dim, start, end, step)
+    return _slice_scatter(self, src.to(self.device, self.dtype), dim, start, end, step)

@@ -249,4 +249,4 @@ def as_strided_scatter(self: Tensor, src: Tensor, size: Any, stride: Any, storag
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(given[0])}"
         )
-    return _as_strided_scatter(self, src, *given)
+    return _as_strided_scatter(self, src.to(self.device), *given)
