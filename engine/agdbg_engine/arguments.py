@@ -94,7 +94,7 @@ def explained(
     method: bool = False,
     in_python: bool = False,
 ) -> Exception | None:
-    """What PyTorch says about the first argument of a failed call that has a wrong type, or about memory that the host lacks.
+    """What PyTorch says about memory that a failed call lacked, or about the first argument that has a wrong type.
 
     ``None`` when all are right. ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
     """

@@ -16,7 +16,10 @@ _NUMPY = os.path.dirname(np.__file__)
 
 
 def ran_out(error: Exception) -> Exception | None:
-    """PyTorch's error for an array that the engine asked NumPy for in vain, then what graphs hold; ``None`` for any other ``error``."""
+    """PyTorch's error for an array that the engine asked NumPy for in vain, then what graphs hold.
+
+    ``None`` for any other ``error``.
+    """
     shape: Any = getattr(error, "shape", None)  # only NumPy's own has one
     if not isinstance(error, MemoryError) or shape is None or not _asked_by_engine(error):
         return None

@@ -87,7 +87,7 @@ def test_a_number_below_zero_is_no_gpu(monkeypatch):
     for usable in (False, True):
         monkeypatch.setattr(ag.cuda, "is_available", lambda usable=usable: usable)
         for call in (ag.device, lambda index: ag.zeros(1, device=index)):
-            with pytest.raises(RuntimeError, match="^Device index must not be negative$"):
+            with pytest.raises(RuntimeError, match=r"^Device index must not be negative$"):
                 call(-1)
     assert ag.device(1) == ag.device("cuda:1")
     assert all(index >= 0 for _, index in several.used)
