@@ -96,7 +96,9 @@ def explained(
 ) -> Exception | None:
     """What PyTorch says about memory that a failed call lacked, or about the first argument that has a wrong type.
 
-    ``None`` when all are right. ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
+    ``None`` when all are right.
+
+    ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
     """
     if isinstance(error, MemoryError):
         return ran_out(error)

@@ -102,6 +102,20 @@ def test_ufuncs_give_the_dtypes_of_cupy():
     assert [each.dtype for each in np.frexp(half)] == [np.float16, np.int32]
 
 
+def test_results_lie_as_those_of_cupy():
+    x = strict.put(np.arange(24.0).reshape(2, 3, 4)).transpose(2, 0, 1)
+    for made in (np.exp(x), x + x, -x, np.where(x > 1, x, x), x.sum(0), x[strict.put(np.array([1, 0]))], x.copy()):
+        assert made.flags.c_contiguous
+    for made in (x.copy("K"), x.astype(np.float32), np.zeros_like(x)):
+        assert not made.flags.c_contiguous
+    host = np.arange(6.0).reshape(2, 3)
+    assert strict.array(host.T).strides == host.T.strides
+    assert strict.array(np.arange(24.0).reshape(2, 3, 4).transpose(0, 2, 1)).flags.c_contiguous
+    with strict.allowed_host_reads():
+        assert strict.put(host.T).get().flags.c_contiguous
+        assert strict.put(host.T).get(order="A").flags.f_contiguous
+
+
 def test_views_share_memory_and_have_one_base():
     x = strict.zeros((2, 3))
     x[0][1] = 5.0
