@@ -3,19 +3,21 @@
 import ast
 import copy
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agdbg.diagnose.carriers import is_call_of, loops
 from agdbg.diagnose.enclosing import Scope, module_of, place
 from agdbg.diagnose.source import QUOTE_LIMIT, called
-from agdbg.diagnose.syntax import name_of, unparse
+from agdbg.diagnose.syntax import name_of, pairs, unparse
 from agdbg.record.lookup import Site
 
 _ADDING = {"append", "extend", "add", "insert", "put", "setdefault", "appendleft"}
 _LETTING_GO = {"clear", "pop", "popleft", "popitem", "remove", "discard"}
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _MANY = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Starred
+_CONTAINERS = ast.List | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
+_MAKING = {"list", "dict", "set", "deque", "defaultdict", "OrderedDict"}
 #: How many names and functions are followed from one to the next.
 STEPS = 3
 
@@ -60,7 +62,11 @@ def keeper_of(made: Site, call: Site) -> Keeper | None:
     source = _Source(tree, made)
     for statement, kept, bank in source.puts(here.around[-1], STEPS):
         turns = [loop for loop, _, _ in loops(caller, call) if source.is_in_turn(statement, loop)]
-        if turns and not source.lets_go(bank, statement, turns[0], caller):
+        if (
+            turns
+            and source.piles_up(bank, statement, turns[-1])
+            and not source.lets_go(bank, statement, turns[0], caller)
+        ):
             line = linecache.getline(made.file, statement.lineno).rstrip("\n")
             return Keeper(
                 unparse(bank), statement, kept, Site(made.file, statement.lineno, source.function(statement), text=line)
@@ -108,12 +114,11 @@ class _Source:
         self, call: ast.Call, at: ast.AST, part: ast.expr, steps: int
     ) -> Iterator[tuple[ast.stmt, ast.expr, ast.expr]]:
         """The same of what a call is given: it puts it into a list, or is one of a function of the file that does so."""
-        statement = self._above.get(id(call))
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING and isinstance(statement, ast.Expr):
+        statement, functions = self._above.get(id(call)), _functions(self._tree, {called(call)})
+        adds = isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING and isinstance(statement, ast.Expr)
+        if adds and self._is_container(call.func.value):
             yield statement, part, call.func.value
-            return
-        functions = [each for each in ast.walk(self._tree) if isinstance(each, _FUNCTION) and each.name == called(call)]
-        if len(functions) == 1 and steps:
+        elif len(functions) == 1 and steps:
             name = _parameter(functions[0], call, at)
             yield from self._named(name, functions[0], steps - 1) if name else ()
 
@@ -146,14 +151,56 @@ class _Source:
         name = scope.name if isinstance(scope, _FUNCTION) else ""
         return f"{outer.name}.{name}" if isinstance(outer, ast.ClassDef) else name
 
+    # ----- whether it grows -----
+
+    def _is_container(self, bank: ast.expr) -> bool:
+        """Whether the file says that something is a list, a dict or the like: an object has methods of these names as well."""
+        while isinstance(bank, ast.Subscript):
+            bank = bank.value
+        name, found = name_of(bank), []
+        for each in ast.walk(self._tree):
+            if isinstance(each, ast.Assign):
+                found += [value for at in each.targets for one, value in pairs(at, each.value) if _same(one, name)]
+            elif isinstance(each, ast.AnnAssign) and each.value is not None and name:
+                field = isinstance(self._above.get(id(each)), ast.ClassDef) and name.rpartition(".")[2]
+                found += [each.value] if _same(each.target, name) or name_of(each.target) == field else []
+        return any(map(_makes_container, found))
+
+    def piles_up(self, bank: ast.expr, statement: ast.stmt, loop: ast.stmt) -> bool:
+        """Whether a statement adds to what is there: it puts nothing in the place of what it put there in another turn.
+
+        ``loop``: the outermost one, in whose turns a key is another one where its variable or a counter makes it.
+        """
+        if not isinstance(statement, ast.Assign):
+            return True
+        inside = list(ast.walk(statement.value))
+        targets = [each for each in statement.targets if isinstance(each, ast.Subscript) and each.value is bank]
+        if any(isinstance(each, ast.Attribute) and each.attr in ("detach", "data") for each in inside):
+            return False
+        kept = {unparse(each) for each in targets}
+        if any(isinstance(each, ast.expr) and unparse(each) in kept for each in inside):
+            return True  # the new one is computed from the old one
+        turning = {name_of(each.target) for each in ast.walk(loop) if isinstance(each, ast.AugAssign)}
+        if isinstance(loop, ast.For | ast.AsyncFor):
+            turning |= {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+        keys = [each for target in targets for each in ast.walk(target.slice) if isinstance(each, ast.expr)]
+        return any(name_of(each) in turning or (isinstance(each, ast.Call) and called(each) == "len") for each in keys)
+
     # ----- whether it lets go -----
 
     def is_in_turn(self, statement: ast.stmt, loop: ast.stmt) -> bool:
-        """Whether a statement runs in the turns of a loop: it is in it, or in a function that is called there by its name."""
-        inside = list(ast.walk(loop))
+        """Whether a statement runs in the turns of a loop: it is in it, or in a function that is called there."""
         scope = self._scope(statement)
-        names = {called(each) for each in inside if isinstance(each, ast.Call)}
-        return any(each is statement for each in inside) or (isinstance(scope, _FUNCTION) and scope.name in names)
+        return _is_in(statement, loop) or (isinstance(scope, _FUNCTION) and scope.name in self._reached(loop))
+
+    def _reached(self, loop: ast.stmt) -> set[str]:
+        """The names of what is called in the turns of a loop, also by the functions of the file that are called there."""
+        found: set[str] = set()
+        new = _called_in([loop])
+        while new:
+            found |= new
+            new = _called_in(_functions(self._tree, new)) - found
+        return found
 
     def lets_go(self, bank: ast.expr, statement: ast.stmt, loop: ast.stmt, caller: ast.Module) -> bool:
         """Whether something empties what keeps it, bounds it or makes it anew; True also where one cannot see that."""
@@ -161,24 +208,69 @@ class _Source:
         if not name:
             return True
         root = name.partition(".")[0].partition("[")[0]
-        if isinstance(scope, _FUNCTION) and not any(each is statement for each in ast.walk(loop)):
+        while isinstance(scope, _FUNCTION) and not _is_in(loop, scope):
             given = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
             if (root in given and "." not in name) or _stores(scope, root):
                 return True  # another list in every run of the function, or one may be
+            scope = self._scope(self._above[id(scope)])
+        trees, reached = tuple(dict.fromkeys((self._tree, caller))), self._reached(loop)
+        if root == "self" and self._is_made_anew(statement, trees, reached):
+            return True
         within = {id(each) for each in ast.walk(loop)}
         return any(
-            _ends(each, name, root, inside=id(each) in within or self._is_aside(each))
-            for tree in dict.fromkeys((self._tree, caller))
+            _ends(each, name, root, inside=id(each) in within or self._is_aside(each, reached))
+            or (isinstance(each, ast.Call) and self._is_ended_by(each, name))
+            for tree in trees
             for each in ast.walk(tree)
         )
 
-    def _is_aside(self, part: ast.AST) -> bool:
-        """Whether a statement is in a method that may run in any turn: every one but ``__init__``."""
+    def _is_made_anew(self, statement: ast.stmt, trees: tuple[ast.Module, ...], reached: set[str]) -> bool:
+        """Whether the object of a method is made in the turns of a loop, or begins anew by ``__init__()``."""
+        outer = self._above.get(id(self._scope(statement)))
+        name = outer.name if isinstance(outer, ast.ClassDef) else ""
+        parts = (each for tree in trees for each in ast.walk(tree))
+        again = (each for each in parts if isinstance(each, ast.Attribute) and each.attr == "__init__")
+        return name in reached or any(map(name_of, again))  # `super().__init__` has no name before the dot
+
+    def _is_ended_by(self, call: ast.Call, name: str) -> bool:
+        """Whether a call gives something of this name to a function of the file that lets it go."""
+        for at in (*call.args, *call.keywords):
+            if _same(at.value if isinstance(at, ast.keyword) else at, name):
+                for each in _functions(self._tree, {called(call)}):
+                    inner = _parameter(each, call, at)
+                    if inner and any(_ends(part, inner, inner, inside=False) for part in ast.walk(each)):
+                        return True
+        return False
+
+    def _is_aside(self, part: ast.AST, reached: set[str]) -> bool:
+        """Whether a statement may run in any turn: in a method, except for ``__init__``, or in a function that is called there."""
         above = self._above.get(id(part))
         while above is not None and not isinstance(above, Scope):
             above = self._above.get(id(above))
-        outer = self._above.get(id(above)) if isinstance(above, _FUNCTION) else None
-        return isinstance(outer, ast.ClassDef) and isinstance(above, _FUNCTION) and above.name != "__init__"
+        if not isinstance(above, _FUNCTION):
+            return False
+        method = isinstance(self._above.get(id(above)), ast.ClassDef)
+        return above.name != "__init__" if method else above.name in reached
+
+
+def _functions(tree: ast.Module, names: set[str]) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions and methods of a file with one of these names."""
+    return [each for each in ast.walk(tree) if isinstance(each, _FUNCTION) and each.name in names]
+
+
+def _called_in(trees: Sequence[ast.AST]) -> set[str]:
+    return {called(each) for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Call)} - {""}
+
+
+def _is_in(part: ast.AST, tree: ast.AST) -> bool:
+    return any(each is part for each in ast.walk(tree))
+
+
+def _makes_container(value: ast.expr) -> bool:
+    """Whether an expression is a new list, dict or the like, also as the field of a dataclass."""
+    if isinstance(value, ast.Call) and called(value) == "field":
+        return any(each.arg == "default_factory" and name_of(each.value) in _MAKING for each in value.keywords)
+    return isinstance(value, _CONTAINERS) or (isinstance(value, ast.Call) and called(value) in _MAKING)
 
 
 def _ends(tree: ast.AST, name: str, root: str, *, inside: bool) -> bool:

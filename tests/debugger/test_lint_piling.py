@@ -28,6 +28,21 @@ CLASS = """class Meter:
     def update(self, value, n=1):
         self.values.append(value)
 meter = Meter()"""
+VALIDATION = """class Meter:
+    def __init__(self):
+        self.values = []
+    def update(self, value):
+        self.values.append(value)
+meter = Meter()
+def validate():
+    meter.update(evaluate())"""
+AVERAGES = """class Averages:
+    def __init__(self):
+        self.shadow = {name: each.clone() for name, each in net.named_parameters()}
+    def update(self):
+        for name, each in net.named_parameters():
+            self.shadow[name] = 0.9 * self.shadow[name] + 0.1 * each
+averages = Averages()"""
 #: What keeps them, what stands before the loop; the statement that is named, with its line, and the bank.
 PILES = {
     "an expression": ("bank.append(net(ag.ones(3)).sum())", "", "bank.append(net(ag.ones(3)).sum())", "bank"),
@@ -36,6 +51,7 @@ PILES = {
     "with others": ("bank.append((turn, evaluate()))", "", "bank.append((turn, evaluate()))", "bank"),
     "added to a list": ("bank += [evaluate()]", "", "bank += [evaluate()]", "bank"),
     "a key": ("other[turn] = evaluate()", "", "other[turn] = evaluate()", "other"),
+    "a counter": ("step += 1\nother[step] = evaluate()", "step = 0", "other[step] = evaluate()", "other"),
     "an object": ("meter.update(evaluate())", CLASS, "self.values.append(value)", "self.values"),
 }
 
@@ -54,6 +70,16 @@ def test_what_keeps_them_is_named_and_the_fix_mends_it(linted, lines_of, tmp_pat
     assert ".detach()" in new and f"in place of `{statement}` at line {line}" in found.fix, found.fix
 
 
+def test_an_object_that_a_function_gives_them_to_keeps_them(linted):
+    found = linted(program("validate()", VALIDATION)).only("graph-growth")
+    assert "8 graphs of 8 turns in `self.values`" in found.cause and "`self.values.append(value.detach())`" in found.fix
+
+
+def test_an_average_of_parameters_keeps_what_it_was_computed_from(linted):
+    found = linted(program("averages.update()", AVERAGES)).only("graph-growth")
+    assert "(0.9 * self.shadow[name] + 0.1 * each).detach()` in place of" in found.fix, found.fix
+
+
 def test_the_fix_leaves_nothing_to_say(linted):
     source = program("bank.append(evaluate())").replace("evaluate())", "evaluate().detach())")
     assert linted(source).lints == []
@@ -70,7 +96,43 @@ LOCAL = """def validate():
     for _ in range(3):
         found.append(evaluate())
     return sum(each.item() for each in found)"""
+BUFFER = """class Buffer:
+    def __init__(self):
+        self.kept = []
+    def add(self, one):
+        self.kept.append(one)
+        self.trim()
+    def trim(self):
+        RESET
+buffer = Buffer()"""
+CLOSURE = """def validate():
+    found = []
+    def one(): found.append(evaluate())
+    for _ in range(3): one()
+    return len(found)"""
+ANEW = """def episode():
+    buffer = Buffer()
+    for _ in range(3): buffer.add(evaluate())"""
+TRIMS = "def trim(kept):\n    if len(kept) > 2: del kept[0]"
+RESETS = "def reset():\n    global bank\n    bank = []"
 RIGHT = {
+    "an object that keeps the last ones": program(
+        "buffer.add(evaluate())", BUFFER.replace("RESET", "self.kept = self.kept[-2:]")
+    ),
+    "an object that begins anew": program(
+        "buffer.add(evaluate())\nbuffer.trim()", BUFFER.replace("RESET", "self.__init__()")
+    ),
+    "an object that is made in each turn": program("episode()", BUFFER.replace("RESET", "pass") + "\n" + ANEW),
+    "an object of a class that is not known": program(
+        "kept.add(evaluate())", "kept = type('Kept', (), {'add': lambda self, one: None})()"
+    ),
+    "a list of an outer function": program("validate()", CLOSURE),
+    "a function that lets go": program("bank.append(evaluate())\ntrim(bank)", TRIMS),
+    "a function that makes it anew": program("bank.append(evaluate())\nreset()", RESETS),
+    "an average of values alone": program(
+        "averages.update()", AVERAGES.replace("self.shadow[name] +", "self.shadow[name].detach() +")
+    ),
+    "the same keys in each turn": program("for key in 'ab': other[key] = evaluate()"),
     "numbers": program("bank.append(evaluate().item())"),
     "under no_grad": program("with ag.no_grad():\n    bank.append(evaluate())"),
     "the last one": program("other['last'] = evaluate()"),
