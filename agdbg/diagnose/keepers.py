@@ -115,9 +115,9 @@ class _Source:
     ) -> Iterator[tuple[ast.stmt, ast.expr, ast.expr]]:
         """The same of what a call is given: it puts it into a list, or is one of a function of the file that does so."""
         statement, functions = self._above.get(id(call)), _functions(self._tree, {called(call)})
-        adds = isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING and isinstance(statement, ast.Expr)
-        if adds and self._is_container(call.func.value):
-            yield statement, part, call.func.value
+        to = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING else None
+        if to is not None and isinstance(statement, ast.Expr) and self._is_container(to):
+            yield statement, part, to
         elif len(functions) == 1 and steps:
             name = _parameter(functions[0], call, at)
             yield from self._named(name, functions[0], steps - 1) if name else ()
@@ -235,7 +235,8 @@ class _Source:
     def _is_ended_by(self, call: ast.Call, name: str) -> bool:
         """Whether a call gives something of this name to a function of the file that lets it go."""
         for at in (*call.args, *call.keywords):
-            if _same(at.value if isinstance(at, ast.keyword) else at, name):
+            given = at.value if isinstance(at, ast.keyword) else at
+            if isinstance(given, ast.expr) and _same(given, name):
                 for each in _functions(self._tree, {called(call)}):
                     inner = _parameter(each, call, at)
                     if inner and any(_ends(part, inner, inner, inside=False) for part in ast.walk(each)):
