@@ -14,7 +14,7 @@ from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
-from ...explain import not_a_tensor, shape_error, size_at
+from ...explain import not_a_tensor, product_error, shape_error, size_at
 from ...inplace_errors import other_size
 from ...kernels_reduce import rounded_once
 from ...refuse import refuse_product
@@ -156,7 +156,7 @@ def addmm_scaled(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any
 def _addmm_written(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """What ``addmm_`` writes: PyTorch looks at the sizes before it expands."""
     if isinstance(mat1, Tensor) and isinstance(mat2, Tensor) and mat1.ndim == mat2.ndim == 2:
-        raise_if(matrix.product_error(mat1.shape, mat2.shape))
+        raise_if(product_error(mat1.shape, mat2.shape))
         matrix.check_dtypes(self, mat1, mat2)
         shape = (mat1.shape[0], mat2.shape[1])
         if self.shape != shape:
