@@ -103,7 +103,7 @@ ARRAYS = {
 def test_a_tensor_is_shown_as_on_the_cpu_and_not_fetched(name, strict, monkeypatch):
     sizes = []
     get = strict.ndarray.get
-    monkeypatch.setattr(strict.ndarray, "get", lambda self: (sizes.append(self.size), get(self))[1])
+    monkeypatch.setattr(strict.ndarray, "get", lambda self, **how: (sizes.append(self.size), get(self, **how))[1])
     array = ARRAYS[name]
     with strict.allowed_host_reads(), np.errstate(invalid="ignore"):
         assert described(strict.put(array)) == value_of(array)
@@ -128,7 +128,7 @@ WINDOWS = [(0, 0, 6, 7, 0), (5, 3, 4, 9, 1), (998, 998, 9, 9, 2)]
 def test_a_page_of_a_tensor_is_as_on_the_cpu_and_no_more_is_fetched(name, strict, monkeypatch):
     fetched = []
     get = strict.ndarray.get
-    monkeypatch.setattr(strict.ndarray, "get", lambda self: (fetched.append(self.size), get(self))[1])
+    monkeypatch.setattr(strict.ndarray, "get", lambda self, **how: (fetched.append(self.size), get(self, **how))[1])
     array = BIG[name]
     there = strict.put(array)
     with strict.allowed_host_reads(), np.errstate(all="ignore"):

@@ -83,6 +83,6 @@ def test_a_loader_asks_for_a_generator_of_the_default_device(monkeypatch):
 def test_fetched_once(name, drawing, monkeypatch):
     fetched = []
     get = strict.ndarray.get
-    monkeypatch.setattr(strict.ndarray, "get", lambda self: fetched.append(self.size) or get(self))
+    monkeypatch.setattr(strict.ndarray, "get", lambda self, **how: fetched.append(self.size) or get(self, **how))
     sampled(name, ag.Generator("strict:1"))
     assert fetched == [40 if name == "with replacement" else 10]

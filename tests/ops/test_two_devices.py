@@ -37,6 +37,7 @@ class MixedCopier(DeviceCopier):
 MAY_MIX = {
     **dict.fromkeys(("broadcast_tensors", "expand_as", "reshape_as", "view_as", "resize_as_"), "of the other its sizes are taken"),
     **dict.fromkeys(("narrow", "tensor_split", "index_put", "nn.functional.ctc_loss"), "positions and lengths may lie on the CPU, as in torch"),
+    **dict.fromkeys(("diagonal_scatter", "select_scatter", "slice_scatter"), "what is copied to a part is moved first, as in torch"),
 }  # fmt: skip
 """Ops of which an argument may lie on another device, and why."""
 
