@@ -16,6 +16,7 @@ from agdbg.diagnose.applies import (
     stored_behind,
     whole,
 )
+from agdbg.diagnose.banks import unemptied
 from agdbg.diagnose.cached import cached_by
 from agdbg.diagnose.carriers import Carriers, carriers, given_as, stored_by, targets_of
 from agdbg.diagnose.case import Case
@@ -48,6 +49,11 @@ def cut_loose(
     cached = _cached(made, second, lines) if second is not None else ""
     if cached:
         return cached
+    banks = unemptied(entries, second.site) if second is not None else []
+    if banks and second is not None:
+        what = f"{_listed(banks)}, which {'keeps' if len(banks) == 1 else 'keep'} what earlier iterations put there"
+        cleared = _listed([f"{each}.clear()" for each in banks])
+        return f"Empty {what}, after {_call(second, lines)}: {cleared}, or detach what is to stay"
     runs = Runs(case, first, second, until) if first is not None and second is not None else None
     state = state_of(case, entries, runs, second)
     found = filled(made, _consumer(entries[0]), second.site) if second is not None else None

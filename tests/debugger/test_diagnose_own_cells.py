@@ -160,3 +160,46 @@ def test_a_line_that_repeats_does_not_say_that_its_function_does(programs, at_be
     assert (
         programs.run(programs.applied(text, fix)).status == 0 == programs.run(at_beginning(text, fix, "forward")).status
     )
+
+
+ROLLOUT = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p, self.v = nn.Linear(3, 2), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.p(x).log_softmax(-1), self.v(x).squeeze(-1)
+class Agent:
+    def __init__(self):
+        self.net, self.values, self.logs = Net(), [], []
+        self.opt = optim.SGD(self.net.parameters(), lr=.1)
+    def act(self):
+        logs, value = self.net(ag.ones(3))
+        {put}
+    def learn(self):
+        loss = {loss}
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+agent = Agent()
+for t in range(3):
+    for _ in range(2): agent.act()
+    agent.learn()
+"""
+ROLLOUTS = {
+    "one": ("self.values.append(value)", "ag.stack(self.values).pow(2).mean()", "`self.values`, which keeps"),
+    "two": (
+        "self.values.append(value); self.logs.append(logs[0])",
+        "(ag.stack(self.logs) * ag.stack(self.values)).mean()",
+        "`self.logs` and `self.values`, which keep",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROLLOUTS)
+def test_a_list_that_was_not_emptied_is_no_state_of_the_layers_whose_results_it_keeps(programs, name):
+    put, loss, words = ROLLOUTS[name]
+    text = ROLLOUT.format(put=put, loss=loss)
+    fix = programs.fix(text)
+    assert fix.startswith("Empty ") and "put there, after `loss.backward()`" in fix and "Net.forward" not in fix, fix
+    assert words in fix or words in fix.replace("`self.values` and `self.logs`", "`self.logs` and `self.values`"), fix
+    assert "backward-twice" not in programs.run(programs.applied(text, fix)).stdout, fix
