@@ -417,9 +417,11 @@ def written_view(node: Node) -> Node | None:
     return _written[node]() if node in _written else None
 
 
-def storage_of_result(node: Node) -> Storage:
-    """The storage object of the result that ``node`` has saved, made if it has none."""
-    new = Storage()
+def storage_of_result(node: Node, array: Any) -> Storage:
+    """The storage object of ``array``, the result that ``node`` has saved, made if it has none."""
+    from .saved.seen_storage import SeenStorage
+
+    new = SeenStorage(array)
     with counting():
         storage: Storage = node.output_storage(new)
     if storage is new and events.sink is not None:
@@ -435,7 +437,7 @@ def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
     from .tensor import wrap
 
     t = wrap(array)
-    t._rg, t._storage = True, storage_of_result(node) if storage is None else storage
+    t._rg, t._storage = True, storage_of_result(node, array) if storage is None else storage
     set_output(t, node, 0)
     return t
 

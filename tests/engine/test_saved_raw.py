@@ -1,5 +1,7 @@
 """What nodes show of what they saved: ``_saved_<name>``, and ``_raw_saved_<name>`` with hooks of its own."""
 
+import gc
+
 import pytest
 from agdbg_tests_differential import Programs, error_of, facts, leaf, outcome, raised, same, unnamed
 
@@ -92,6 +94,55 @@ def a_write_to_a_result_that_a_second_derivative_read(t):
     with t.no_grad():
         y.mul_(2)
     return error_of(t.autograd.grad, g.sum(), weight)
+
+
+def _of_second_order(t, write):
+    x, weight = leaf(t, 1.0, 2.0), leaf(t, 1.0, 1.0)
+    y = x.exp()
+    product = (y * y).sum()
+    (g,) = t.autograd.grad(y, x, weight, create_graph=True)
+    with t.no_grad():
+        write(y.grad_fn, g.grad_fn, weight)
+    return [error_of(t.autograd.grad, product, y), y._version]
+
+
+@programs
+def a_write_to_a_saved_result_after_a_second_derivative(t):
+    return [
+        _of_second_order(t, lambda node, *_: node._saved_result.zero_()),
+        _of_second_order(t, lambda node, *_: node._raw_saved_result.data.zero_()),
+    ]
+
+
+@programs
+def a_write_to_what_a_second_derivative_saved(t):
+    def write(_, node, weight):
+        next(s for s in (node._saved_self, node._saved_other) if s is not weight).zero_()
+
+    return _of_second_order(t, write)
+
+
+@programs
+def a_second_write_to_a_saved_result(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x.exp()
+    t.autograd.grad(y.sum(), x, create_graph=True)
+    with t.no_grad():
+        y.grad_fn._saved_result.mul_(2)
+    product = (y * y).sum()
+    with t.no_grad():
+        y.grad_fn._saved_result.mul_(2)
+    return [error_of(t.autograd.grad, product, y), y]
+
+
+@programs
+def a_write_to_a_saved_result_that_is_frozen(t):
+    y = leaf(t, 1.0, 2.0).exp()
+    product = (y * y).sum()
+    gc.freeze()
+    with t.no_grad():
+        y.grad_fn._saved_result.zero_()
+    return error_of(t.autograd.grad, product, y)
 
 
 def test_identity_hooks_that_write_later_are_found_out():

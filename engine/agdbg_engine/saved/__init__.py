@@ -7,7 +7,6 @@ cycle; the node is found again at unpack because the node itself does it (PyTorc
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -134,20 +133,11 @@ def late_storage(kept: Any, storage: Storage) -> Storage:
 
 
 def share_result(node: Node, slot: str, buffer: Any) -> None:
-    """Let a result that ``node`` saved, and what is read of it, have one storage: whoever gets it may write to it.
-
-    The tensor asks the node for it when it needs one, but the node knows no way to the tensor: that would be a cycle. The
-    collector knows the tensors on that memory; only those who look at nodes come here.
-    """
-    from ..tensor import Tensor
+    """Let all that is read of a result that ``node`` saved have one storage: whoever gets it may write to it."""
     from ..view import storage_of_result
 
-    if isinstance(buffer, Freed | Packed) or _storage_of(node, slot) is not None:
-        return
-    storage_of_result(node)
-    for found in gc.get_referrers(buffer):
-        if isinstance(found, Tensor) and found._a is buffer:
-            found._shared_storage()
+    if not isinstance(buffer, Freed | Packed) and _storage_of(node, slot) is None:
+        storage_of_result(node, buffer)
 
 
 def unpacked(node: Node, slot: str, storage: Storage | Packed, as_it_is: bool = False) -> Tensor:
