@@ -19,6 +19,7 @@ from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .errors import class_name, raise_if
 from .foreign import arrays, is_pytorchs
 from .host_memory import too_big
+from .layout import as_they_lie
 from .lists_of_tensors import holds_tensors, of_numbers
 from .memory_format import order
 from .numpy_interop import from_array
@@ -316,14 +317,14 @@ def _like(
 ) -> Tensor:
     """What ``make`` makes in the shape, dtype and layout of ``t``; on another device it is made there."""
     array, place = t._a, t.device if device is None else resolved(device)
-    if place == t.device:
+    keeps = order(memory_format) == "K"
+    if place == t.device and not (keeps and 0 in array.strides):
         made = getattr(np, f"{make}_like")(array, *value, dtype=dtype, order=order(memory_format))
         return leaf(made, place, requires_grad)
-    keeps = order(memory_format) == "K"
-    axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]) if keeps else axis)
+    axes, back = as_they_lie(array) if keeps else (list(range(array.ndim)),) * 2
     with on(place):
         there = getattr(module_of(place), make)(tuple(array.shape[a] for a in axes), *value, dtype=dtype or array.dtype)
-    return leaf(there.transpose(sorted(range(array.ndim), key=axes.__getitem__)), place, requires_grad)
+    return leaf(there.transpose(back), place, requires_grad)
 
 
 @overridable

@@ -224,11 +224,10 @@ def moved(array: Any, target: device, blocking: bool = True) -> Any:
     if source == target:
         return array
     if not array.flags.c_contiguous:  # CuPy's copies would lie in C's order
-        from .layout import as_they_lie, dense
+        from .layout import as_they_lie
 
-        if 0 not in array.strides or dense(array):
-            axes, back = as_they_lie(array)
-            return _sent(array.transpose(axes), source, target, blocking).transpose(back)
+        axes, back = as_they_lie(array)
+        return _sent(array.transpose(axes), source, target, blocking).transpose(back)
     return _sent(array, source, target, blocking)
 
 

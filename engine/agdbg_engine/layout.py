@@ -92,8 +92,24 @@ def _broadcast(g: Any, leaf: Any) -> Any:
 
 
 def as_they_lie(a: Any) -> tuple[list[int], list[int]]:
-    """The dimensions of ``a`` in the order in which they lie in memory, and what brings that order back to theirs."""
-    axes = sorted(range(a.ndim), key=lambda i: -a.strides[i])
+    """The dimensions of ``a`` in the order in which they lie in memory, and what brings that order back to theirs.
+
+    One that repeats its memory stays where it is among the others: the order is that of PyTorch's ``infer_dense_strides``.
+    """
+    order = list(range(a.ndim))[::-1]  # from the inside to the outside
+    for start in range(1, a.ndim):
+        at = start
+        for other in reversed(range(start)):
+            inner, outer = (a.strides[order[i]] for i in (other, at))
+            if not inner or not outer:
+                continue
+            if inner < outer or (inner == outer and a.shape[order[other]] <= a.shape[order[at]]):
+                if inner < outer:
+                    break
+                continue
+            order[other], order[at] = order[at], order[other]
+            at = other
+    axes = order[::-1]
     return axes, sorted(range(a.ndim), key=axes.__getitem__)
 
 

@@ -58,3 +58,25 @@ def test_complex_numbers_lie_as_their_parts_do(op):
         made = getattr(ag, op)(part, part)
         theirs = torch.from_numpy(part.numpy())
         assert made.stride() == getattr(torch, op)(theirs, theirs).stride()
+
+
+EXPANDED = """
+torch.ones(3).expand(2, 3)
+torch.ones(3, 1).expand(3, 4)
+torch.ones(3, 4).t().expand(2, 4, 3)
+torch.ones(2, 3, 4).permute(2, 0, 1)[:, :, None].expand(4, 2, 5, 3)
+torch.ones(3, 4)[:, ::2].expand(2, 3, 2)
+torch.ones(()).expand(2, 3)
+""".strip().splitlines()
+COPIES = {
+    "clone": lambda x, lib: x.clone(), "double": lambda x, lib: x.double(), "to": lambda x, lib: x.to(lib.int64),
+    "zeros_like": lambda x, lib: lib.zeros_like(x), "full_like": lambda x, lib: lib.full_like(x, 1.0),
+    "type_as": lambda x, lib: x.long().type_as(x), "two dtypes": lambda x, lib: x.double() + x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("expression", EXPANDED)
+def test_a_copy_of_what_repeats_its_memory(expression, copy):
+    theirs, ours = (COPIES[copy](eval(expression, {"torch": lib}), lib).stride() for lib in (torch, ag))
+    assert ours == theirs

@@ -41,6 +41,7 @@ from numpy import subtract as sub  # noqa: F401 - a kernel
 
 from ..device import array_module
 from ..fused import fused
+from ..layout import as_they_lie as _as_they_lie
 from ..sites import user_stacklevel
 from .kernels_reduce import *  # noqa: F403 - kernels too
 from .kernels_reduce import in_single, rounded_once
@@ -494,10 +495,14 @@ def zeros_of(shape: Shape, like: Any) -> Any:
 
 
 def clone(x: Any, order: str) -> Any:
-    """A copy: in the layout of ``x`` (``K``) or row-major (``C``), as always when ``x`` repeats its memory."""
-    return x.copy("C" if 0 in x.strides else order)
+    """A copy: in the layout of ``x`` (``K``) or row-major (``C``)."""
+    return x.copy(order) if order == "C" or 0 not in x.strides else to_copy(x, x.dtype)
 
 
 def to_copy(x: Any, dtype: Any) -> Any:
     """A copy in another dtype."""
-    return (x.real if x.dtype.kind == "c" != dtype.kind else x).astype(dtype)
+    x = x.real if x.dtype.kind == "c" != dtype.kind else x
+    if 0 not in x.strides:
+        return x.astype(dtype)
+    axes, back = _as_they_lie(x)  # NumPy would put what is repeated to the inside
+    return x.transpose(axes).astype(dtype, "C").transpose(back)
