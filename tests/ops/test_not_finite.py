@@ -398,3 +398,14 @@ def test_ctc_loss_of_infinite_logits(normalized, zero_infinity):
             for back in (False, True):
                 got, expected = both(partial(compute, back=back))
                 np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "a", [[[NAN, 1], [1, 2]], [[1, 2], [3, NAN]], [[INF, 1], [1, 2]], [[1, INF], [1, 2]], [[NAN]], [[-INF]]]
+)
+def test_the_sign_of_what_is_no_number(a):
+    theirs, ours = (
+        [part.tolist() for part in lib.linalg.slogdet(lib.tensor([a, a], dtype=lib.float64))] for lib in (torch, ag)
+    )
+    np.testing.assert_equal(np.abs(ours), np.abs(theirs))
+    assert np.sign(ours[0]).tolist() == np.sign(theirs[0]).tolist()

@@ -104,7 +104,9 @@ def _det(a: Any) -> Any:
 
 def _slogdet(a: Any) -> Any:
     with np.errstate(all="ignore"):
-        return np.linalg.slogdet(a)
+        sign, log = np.linalg.slogdet(a)
+    # NumPy takes the sign of whatever is not negative for 1; NaN has none, as in PyTorch
+    return sign if a.dtype.kind == "c" else np.where(np.isnan(log), np.zeros_like(sign), sign), log
 
 
 DET = op("det_raw(A)", "LinalgDetBackward0", A="cofactors(A, result, g)",
