@@ -1,7 +1,7 @@
 """Python imports this at its start where a test has put its folder on PYTHONPATH: it hurts one process at one boundary.
 
 AGDBG_TEST_FAULT is ``ROLE:WHERE:MODE:NUMBER:MARK``: the process with that role (client, hub, program) is hurt when it
-comes for the NUMBERth time to such a place, and the file MARK is made before that. The places:
+comes for the NUMBERth time to such a place, or each time where NUMBER is 0, and the file MARK is made before that. The places:
 
     unix    a send at a Unix socket
     tcp     a send at a port
@@ -47,11 +47,12 @@ class Boundary:
     def is_reached(self):
         """True where something but an error is to happen."""
         self.seen += 1
-        if self.seen != self.number:
+        if self.number not in (0, self.seen):
             return False
-        mark = _open(self.mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-        _write(mark, "".join(traceback.format_stack()).encode())
-        os.close(mark)
+        if self.number or self.seen == 1:
+            mark = _open(self.mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            _write(mark, "".join(traceback.format_stack()).encode())
+            os.close(mark)
         if self.mode == "error":
             raise OSError(FAILURES[self.where], os.strerror(FAILURES[self.where]))
         return True
