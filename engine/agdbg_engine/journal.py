@@ -20,6 +20,7 @@ from .backward import Abandoned, BackwardPass
 from .node import AccumulateGrad, Node, Nowhere
 from .noting import CAME_IN, NODE, Note
 from .saved import Freed, Packed, seen
+from .saved.seen_storage import rejoin
 from .tensor import Tensor, wrap
 from .view import CopySlices
 
@@ -433,6 +434,8 @@ class _Unreleased:
 def _put_back(slots: Iterable[tuple[Node, str, Any]]) -> None:
     for node, name, value in slots:
         setattr(node, name, value)
+        if name == "o_storage" and not isinstance(value, Freed):
+            rejoin(node)
 
 
 def own_keys(node: Node) -> list[Any]:

@@ -26,6 +26,7 @@ from .numpy_interop import NumpyInterop
 from .overrides import disabled
 from .pinned import pin
 from .saved.detached import mark as mark_detached
+from .saved.seen_storage import storage_for
 from .sharing import Kinds
 from .sites import caller
 from .storage import InferenceStorage, Storage, TwinStorage, counting
@@ -314,7 +315,7 @@ class Tensor(
         new = Storage()
         with counting():  # one object whichever threads want it
             if self._storage is None:
-                self._storage = new if self._fn is None else self._fn.output_storage(new)
+                self._storage = new if self._fn is None else storage_for(self, self._fn, new)
             storage = self._storage
         if storage is new and self._fn is not None and events.sink is not None and not self._nr:
             events.sink.storage_made(storage, self._fn)

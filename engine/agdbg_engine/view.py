@@ -419,11 +419,13 @@ def written_view(node: Node) -> Node | None:
 
 def storage_of_result(node: Node, array: Any) -> Storage:
     """The storage object of ``array``, the result that ``node`` has saved, made if it has none."""
-    from .saved.seen_storage import SeenStorage
+    from .saved.seen_storage import SeenStorage, remember
 
     new = SeenStorage(array)
     with counting():
         storage: Storage = node.output_storage(new)
+        if storage is new:
+            remember(array, new)
     if storage is new and events.sink is not None:
         events.sink.storage_made(storage, node)
     return storage

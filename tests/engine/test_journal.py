@@ -439,3 +439,32 @@ def what_is_known(journal, node):
     gradients = [*journal.gradients_in(node), *(journal.gradients_out(node) or ())]
     saved = {name: type(value) for name, value in journal.saved(node).items()}
     return [bytes_of(g) for g in gradients], saved
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("is_written_before", [False, True])
+@pytest.mark.parametrize("share", [lambda y: None, lambda y: y.detach(), lambda y: y[:1]])
+def test_what_a_result_was_given_while_its_node_was_freed_is_known_when_it_has_it_again(
+    share, is_written_before, hooked
+):
+    def write(y):
+        with ag.no_grad():
+            y.mul_(0)
+
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t) if hooked else contextlib.nullcontext():
+        y = x.exp()
+    bp = started((y * 1).sum())
+    journal = Journal(bp)
+    while bp.position < len(bp.order):
+        journal.step()
+    share(y)
+    if is_written_before:
+        write(y)
+    while journal:
+        journal.undo(force=True)
+    if not is_written_before:
+        write(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        while bp.position < len(bp.order):
+            journal.step()

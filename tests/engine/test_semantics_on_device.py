@@ -23,7 +23,7 @@ GROUPS = {
         "function_basic function_errors function_forward function_higher function_marks function_names function_saved function_views checkpoint zero_second_derivative"
     ),
     "hooks": "hooks_faults hooks_module hooks_multi hooks_tensor interventions journal journal_nested",
-    "saved": "saved_faults saved_hooks saved_mutation saved_raw",
+    "saved": "saved_faults saved_hooks saved_mutation saved_raw saved_results",
     "views": "views_creation views_faults inplace_out rare_writes assigned_items resized_views",
     "steps": "optim_steps",
     "optimizers": "optim_rules optim_axpy optim_differentiable optim_lbfgs optim_factored lr_scheduler",
