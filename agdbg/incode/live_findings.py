@@ -124,9 +124,11 @@ def unreached(graph: LiveGraph) -> list[Finding]:
         return []
     have = "has" if len(missing) == 1 else "have"
     reached = sum(each.reached for each in graph.parameters)
+    does = "does" if reached == 1 else "do"
+    others = f", though the model's other {count(reached, 'parameter')} {does}" if reached else ""
     cause = (
-        f"{listed((f'`{name}`' for name in missing), _SHOWN)} {have} no part in this graph, though the model's other "
-        f"{count(reached, 'parameter')} do: no gradient comes from this loss. Whether one comes from another is not known here."
+        f"{listed((f'`{name}`' for name in missing), _SHOWN)} {have} no part in this graph{others}: no gradient comes from "
+        "this loss. Whether one comes from another is not known here."
     )
     fix = (
         "If this loss should train them, use them, or look for a detach() or no_grad() on the way; if none should, freeze them "
