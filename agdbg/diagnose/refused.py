@@ -83,7 +83,11 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     kept = kept_for(case, gradient) if gradient is not None and off is None else None
     if gradient is not None and kept is not None:
         return kept_finding(case, gradient, kept, call, refused(failure, _NO_GRAPH))
-    if gradient is not None and off is None and (not cuts or (gradient.named and not gradient.call.create_graph)):
+    if (
+        gradient is not None
+        and off is None
+        and (not cuts or (gradient.named and gradient.direct and not gradient.call.create_graph))
+    ):
         evidence = [Evidence("gradient", gradient.call.site, gradient.note), refused(failure, _NO_GRAPH)]
         certainty: Certainty = "likely" if gradient.named else "possible"
         return finding(failure, gradient.cause(call, lines), evidence, certainty, gradient.fix(lines))
@@ -92,7 +96,7 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
         return once_finding(case, once, call, refused(failure, _NO_GRAPH))
     evidence.append(refused(failure, _NO_GRAPH))
     if not cuts:
-        cause = f"{call} starts from a tensor without a graph, and no cut was recorded: no input required grad."
+        cause = f"{call} starts from a tensor without a graph, and no cut was recorded: nothing it was computed from requires grad."
         frozen = list(dict.fromkeys(f"`{each.name}`" for each in case.facts.tensors if each.requires_grad is False))
         if frozen and not any(each.requires_grad for each in case.facts.tensors):
             cause += f" The parameters that are known are frozen: {listed(frozen)}."

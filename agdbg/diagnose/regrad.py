@@ -1,13 +1,15 @@
 """A gradient that is differentiated again and has no graph: ``create_graph=True`` is missing, or it is constant.
 
 The trace does not say what a call returned, so the source has to: the name that the line of the call assigns its
-result to, or ``.grad`` after ``backward()``, on the line that was refused.
+result to, or ``.grad`` after ``backward()``, on the line that was refused, or on one that made what is named there.
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.enclosing import module_of, place
 from agdbg.diagnose.linear import only_linear
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.syntax import name_of, read
@@ -20,16 +22,18 @@ from agdbg.record.lookup import Site
 class Gradient:
     """The call whose result is meant, and what its result is called where it was refused; empty: not known.
 
-    ``constant`` says that the call went through linear ops of the engine alone.
+    ``constant`` says that the call went through linear ops of the engine alone, ``direct`` that the line that was refused names
+    the result itself.
     """
 
     call: PassFact
     name: str
     constant: bool = False
+    direct: bool = True
 
     @property
     def named(self) -> bool:
-        """Whether the line that was refused names the gradient."""
+        """Whether the line that was refused names the gradient, or what was made of it."""
         return bool(self.name)
 
     @property
@@ -43,9 +47,12 @@ class Gradient:
         """The cause; ``call`` is the call that was refused, in words."""
         start = f"{call} starts from a tensor without a graph"
         made = f"`{call_text(self.call.site, self.call.call)}`{lines.at(self.call.site)}"
+        if not self.named and self.call.create_graph:
+            return f"{start}, and no cut was recorded; the gradient that {made} computed is constant, and has none."
         if not self.named:
             return f"{start}, and no cut was recorded; {made} computed gradients without create_graph=True."
-        what = f"`{self.name}`, a gradient that {made} computed"
+        made_of = "" if self.direct else "of which that was made, "
+        what = f"`{self.name}`, {made_of}a gradient that {made} computed"
         if self.call.create_graph and not self.constant:
             return f"{start}: {what}, came out without one despite create_graph=True: its backward used nothing that has a graph."
         if self.call.create_graph:
@@ -65,7 +72,7 @@ class Gradient:
         if self.call.create_graph:
             return (
                 "The gradient of a linear function does not depend on its argument: take its derivative as zero, or leave "
-                "this term out."
+                f"this term out{'' if self.named else ', if this is computed from it'}."
             )
         add = f"Pass create_graph=True to `{call_text(self.call.site, self.call.call)}`{lines.at(self.call.site)}"
         if self.named:
@@ -77,16 +84,20 @@ def gradient_of(case: Case, error: ErrorFact) -> Gradient | None:
     """The gradient that was differentiated again; None when no call before computed one that may be meant."""
     before = [each for each in case.facts.passes if each.end_row < error.row and each.outcome == "ok"][::-1]
     names = _names(error.site)
-    for each in before:
-        found = results_of(each) & names
-        if found:
-            return Gradient(each, min(found), each.create_graph and only_linear(case, each))
+    for direct, wanted in ((True, names), (False, _made_of(error.site, names))):
+        for each in before:
+            found = results_of(each) & wanted
+            if found:
+                return Gradient(each, min(found), each.create_graph and only_linear(case, each), direct)
     taken = next((name for name in sorted(names) if name.endswith(".grad")), "")
     leaf = next((each for each in before if each.call == "backward"), None) if taken else None
     if leaf is not None:
         return Gradient(leaf, taken, leaf.create_graph and only_linear(case, leaf))
     plain = next((each for each in before if each.call == "grad" and not each.create_graph), None)
-    return Gradient(plain, "") if plain is not None else None
+    if plain is not None:
+        return Gradient(plain, "")
+    constant = next((each for each in before if each.call == "grad" and only_linear(case, each)), None)
+    return Gradient(constant, "", constant=True) if constant is not None else None
 
 
 def _names(site: Site) -> set[str]:
@@ -100,6 +111,27 @@ def _names(site: Site) -> set[str]:
         each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute) and id(each) not in called
     ]
     return {name for each in read_there if (name := name_of(each))}
+
+
+def _made_of(site: Site, names: set[str]) -> set[str]:
+    """The names out of which the lines above a site, in the same function, made what has these names."""
+    tree = place(site).function or module_of(site.file)
+    above = [each for each in ast.walk(tree) if getattr(each, "lineno", site.line) < site.line] if tree else []
+    found, new = set[str](), names
+    while new:
+        found |= new
+        values = [value for each in above for name, value in _given(each) if name in new]
+        new = {name for value in values for part in ast.walk(value) if (name := name_of(part))} - found
+    return found
+
+
+def _given(statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names to which a statement assigns something, and what."""
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            yield from ((name_of(part), statement.value) for part in _parts(target))
+    elif isinstance(statement, ast.AugAssign | ast.AnnAssign) and statement.value is not None:
+        yield name_of(statement.target), statement.value
 
 
 def results_of(call: PassFact) -> set[str]:

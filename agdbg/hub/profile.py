@@ -90,7 +90,9 @@ class Profiles:
             "heldAfter": found.after,
             "storages": found.storages,
             "unknown": found.unknown,
-            "wholeNs": int(found.took.sum()),
+            "wholeNs": int(found.took.sum())
+            + found.hooks_ns
+            - int(found.hooks.sum()),  # and those of no run that has ended
             "hookCalls": found.calls,
             "hooksNs": found.hooks_ns if found.is_timed or not found.calls else None,
             "points": _points(found, points),

@@ -98,7 +98,8 @@ class ProfileBody(_Pass):
     """``held`` are the bytes that saved tensors hold while each run of the page goes on, ``heldAfter`` behind the last run.
 
     Of the ``storages`` that are held at some time of the pass ``unknown`` have no recorded size, and count for nothing.
-    ``hooksNs`` is null where the time of a hook is not known.
+    ``hooksNs`` is null where the time of a hook is not known. ``wholeNs`` has the time of all runs, and of hooks
+    that are in none that has ended.
     """
 
     total: int

@@ -118,6 +118,28 @@ def test_the_time_of_hooks_is_part_of_that_of_their_runs(tmp_path):
     assert (other["hookCalls"], other["hooksNs"]) == (0, 0)
 
 
+def test_the_time_of_hooks_inside_of_a_node_is_part_of_the_whole(tmp_path):
+    recorder = Recorder(tmp_path / "t", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    native.attach(recorder)
+    x, seen = ag.randn(200, requires_grad=True), []
+
+    def look(grad):
+        recorder.flush()
+        seen.append(profiled(History(tmp_path / "t")))
+
+    try:
+        y = x.exp()
+        y.register_hook(lambda grad: sum(range(200_000)) and None)
+        y.register_hook(look)
+        y.sum().backward()
+    finally:
+        native.detach()
+        recorder.close()
+    (body,) = seen
+    assert body["hookCalls"] >= 1
+    assert 0 < body["hooksNs"] < body["wholeNs"]
+
+
 def test_hooks_of_another_recorder_take_unknown_time(made_up_trace):
     runs, body = made_up_trace
     assert [(run["hooks"], run["hooksNs"]) for run in runs] == [(1, None)]

@@ -155,7 +155,9 @@ def test_parameters_that_the_graph_does_not_reach(model, batch):
     model[2].requires_grad_(False)
     assert not agdbg.lint(model[0](batch).sum())
     (found,) = agdbg.lint(batch.requires_grad_().sum(), model[0])
-    assert found.kind == "no-gradient" and "no part in this graph: no gradient" in found.cause  # and no word of 0 others
+    assert (
+        found.kind == "no-gradient" and "no part in this graph: no gradient" in found.cause
+    )  # and no word of 0 others
 
 
 def test_no_graph_no_scalar_and_nan():

@@ -172,3 +172,36 @@ def test_an_op_that_cannot_be_differentiated_twice(made_up, lines_of):
     (found,) = lint(told.facts())
     assert found.kind == "not-twice" and "`grid_sample(x, g)` at line 1 cannot be differentiated twice" in found.cause
     assert lines_of(found, "created") == [1]
+
+
+MADE_OF_IT = {
+    "a sum": "penalty = g.sum()",
+    "through two names": "far = (g.norm(2) - 1) ** 2\npenalty = far.mean()",
+    "with other constants": "scale = 10.0\npenalty = ag.zeros(())\npenalty += scale * (g * g).sum()",
+}
+
+
+@pytest.mark.parametrize("name", MADE_OF_IT)
+def test_45_and_when_what_is_made_of_it_is(linted, name):
+    ran = linted(f"{CONSTANT}{MADE_OF_IT[name]}\npenalty.backward()")
+    (found,) = ran.diagnosed
+    assert "`g`, of which that was made, a gradient that" in found.cause and "is constant" in found.cause
+    assert "requires_grad" not in found.fix and "take its derivative as zero" in found.fix
+
+
+def test_45_and_when_a_function_made_it(linted):
+    ran = linted(
+        "def penalty(x):\n    y = (2 * x).sum()\n    return (ag.autograd.grad(y, x, create_graph=True)[0].norm() - 1) ** 2\n"
+        "loss = penalty(ag.ones(3, requires_grad=True))\nloss.backward()"
+    )
+    (found,) = ran.diagnosed
+    assert found.certainty == "possible" and "at line 4 computed is constant" in found.cause
+    assert "if this is computed from it" in found.fix
+
+
+def test_46_through_a_name(linted):
+    ran = linted(
+        "x = ag.ones(3, requires_grad=True)\n(g,) = ag.autograd.grad((x**3).sum(), x)\npenalty = g.pow(2).sum()\npenalty.backward()"
+    )
+    (found,) = ran.diagnosed
+    assert "without create_graph=True, so nothing leads back" in found.cause and "Pass create_graph=True" in found.fix

@@ -336,7 +336,7 @@ class FakeHub:
         runs = [self.run(index, number) for index in range(start, min(start + count, ran))]
         facts = {"pass": number, "before": number - 1 or None, "after": number + 1 if number == 1 else None}
         facts |= {
-            "call": "loss.backward()",
+            "call": "backward",
             "file": SCRIPT,
             "line": 11,
             "outcome": "ok" if number == 1 else "unfinished",

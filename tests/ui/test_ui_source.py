@@ -3,7 +3,7 @@
 from agdbg_tests_driving import PaneHost, drive_pane, seen
 
 from agdbg_ui.highlight import COLUMNS, STRETCH, Highlighter
-from agdbg_ui.spots import Spot, evidence_line
+from agdbg_ui.spots import Spot, call_of_pass, evidence_line
 from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
 
 SOURCE = "".join(f"def function_{n}(x):\n    return x * {n}\n\n" for n in range(100))
@@ -101,6 +101,16 @@ def test_that_a_file_has_another_line_than_was_recorded_is_said():
         assert seen(app.pane)[1].endswith("x = 1")
         app.pane.show(spot, "one line\n", {})
         assert app.pane.is_changed
+
+    drive(SourcePane(), script)
+
+
+def test_nothing_is_said_of_the_line_of_a_pass_whose_text_is_not_known():
+    async def script(app, pilot):
+        body = {"pass": 1, "call": "backward", "file": "/srv/model.py", "line": 2}  # the function that was called
+        app.pane.show(*call_of_pass(body), "import os\nloss.backward()\n", {})
+        assert not app.pane.is_changed
+        assert not any("changed since" in line for line in seen(app.pane))
 
     drive(SourcePane(), script)
 

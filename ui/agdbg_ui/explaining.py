@@ -65,6 +65,11 @@ class Explaining:
         """The output of a recording is there: it has the line that led to the error."""
         self.learn(self._told)
 
+    @property
+    def tells_other_end(self) -> bool:
+        """Whether it says for which error the program of a recording has ended, of which no finding tells."""
+        return self._has_told_end and self._is_as_opened(self._session.view)
+
     def _is_as_opened(self, view: View) -> bool:
         """Whether nobody has walked through the recording yet."""
         return view.life == "trace" and (view.stop is None or view.stop.serial == self._opened_at)

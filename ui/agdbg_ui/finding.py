@@ -58,6 +58,7 @@ class Findings:
         self._known: dict[str, Any] = {}
         self._looks = 0  # how often was looked at the error at which it stands
         self.on_known: Callable[[dict[str, Any]], object] = lambda known: None
+        self.is_outdone: Callable[[], bool] = lambda: False  # something else matters more than they do
 
     def follow(self) -> None:
         """The program is elsewhere: look again if that may have brought findings, and say what is known until then."""
@@ -74,7 +75,7 @@ class Findings:
             return
         self._about, self._looks = about, 0
         self.ask()
-        if stop is not None:
+        if stop is not None and not self.is_outdone():
             self._app.panes.bring("findings")
 
     def _follow_error(self, stop: Stop | None) -> None:

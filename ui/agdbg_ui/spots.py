@@ -88,7 +88,7 @@ def place_that_runs(body: Mapping[str, Any], phase: str, runs: bool) -> Spot:
 def call_of_pass(body: Mapping[str, Any]) -> list[Spot]:
     """The line that has started a pass, out of the body of ``agdbg/timeline``; nothing when it is not known."""
     role = f"call of pass {body['pass']}"
-    return [Spot(body["file"], body["line"], body["call"], role=role)] if body["pass"] and body["file"] else []
+    return [Spot(body["file"], body["line"], role=role)] if body["pass"] and body["file"] else []
 
 
 def line_of_stop(stop: Stop | None) -> Spot | None:

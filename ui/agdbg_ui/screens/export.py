@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -91,7 +92,8 @@ class ExportScreen(Modal[str | None]):
             return
         self._say("writing …   Esc cancels", "")
         event.input.disabled = True  # what is typed meanwhile is no part of the name
-        self._writing = self.run_worker(self._export(path), exit_on_error=False)
+        # a function, since a coroutine would never be awaited where the screen is left before it begins
+        self._writing = self.run_worker(partial(self._export, path), exit_on_error=False)
 
     def show_work(self, work: Work | None) -> None:
         """How far the hub is."""
