@@ -150,6 +150,8 @@ class NativeScene:
     def _gradients_in(self, node: Node, walk: "Walk | None") -> list[Any]:
         if walk is None:
             return []
+        if (inside := walk.inside(node)) is not None:
+            return list(inside[0])
         ran = None if self._is_next(node, walk) else walk.journal and walk.journal.gradients_in(node)
         if ran:
             return list(ran)
@@ -159,6 +161,8 @@ class NativeScene:
     def _gradients_out(self, node: Node, walk: "Walk | None") -> list[Any]:
         if walk is None:
             return []
+        if (inside := walk.inside(node)) is not None and inside[1] is not None:
+            return list(inside[1])
         if not walk.has_run(node):
             return [None] * len(node.next_nodes())
         if not walk.journal:
@@ -178,12 +182,16 @@ class NativeScene:
 
     # ----- changes -----
 
+    def _not_next(self, number: int, node: Node | None, walk: "Walk | None", what: str) -> str:
+        """Why something of a node cannot be replaced."""
+        if node is not None and walk is not None and walk.next_node() is node:
+            return f"node {number} has begun to run: replace {what} before it begins, where `back` goes"
+        return f"node {number} is not the one that runs next: only {what} can be replaced"
+
     def replace(self, node: int, output: int, value: Any) -> Any:
         found, walk = self._find(node)
         if found is None or walk is None or not self._is_next(found, walk):
-            raise Refused(
-                f"node {node} is not the one that runs next: only gradients that come in there can be replaced"
-            )
+            raise Refused(self._not_next(node, found, walk, "gradients that come in there"))
         old = self._gradients_in(found, walk)
         if not 0 <= output < len(old):
             raise Refused(f"output {output}: node {node} has {len(old)} outputs")
@@ -196,7 +204,7 @@ class NativeScene:
     def replace_saved(self, node: int, slot: int | str, value: Any) -> Any:
         found, walk = self._find(node)
         if found is None or walk is None or not self._is_next(found, walk):
-            raise Refused(f"node {node} is not the one that runs next: only what that has saved can be replaced")
+            raise Refused(self._not_next(node, found, walk, "what that has saved"))
         if walk.bp.tensors:
             raise Refused(
                 "this pass records itself (create_graph): a replaced tensor would have lost its history in it"

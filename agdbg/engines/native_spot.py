@@ -249,8 +249,13 @@ def keys_of(node: Node) -> list[Any]:
 
 
 def gradients_in(walk: "Walk", node: Node) -> list[Any]:
-    """The gradients that have come in at a node that runs next or has just run; ``None`` where none came."""
+    """The gradients that have come in at a node that runs next or has just run; ``None`` where none came.
+
+    In the middle of a node they are as its hooks have left them so far: what its next part is given.
+    """
     keys = keys_of(node)
+    if (inside := walk.inside(node)) is not None:
+        return list(inside[0])
     if walk.next_node() is node and any(key in walk.bp.buffers for key in keys):
         return [walk.bp.buffers.get(key) for key in keys]
     found = walk.journal.gradients_in(node) if walk.journal is not None else None
@@ -260,6 +265,8 @@ def gradients_in(walk: "Walk", node: Node) -> list[Any]:
 def gradients_out(walk: "Walk", node: Node) -> list[Any]:
     """What a node sends to its producers: of one that has not run yet what it would send, without hooks."""
     unknown = [None] * len(node.next_nodes())
+    if (inside := walk.inside(node)) is not None and inside[1] is not None:
+        return list(inside[1])
     with np.errstate(**QUIET):
         try:
             if walk.next_node() is not node:

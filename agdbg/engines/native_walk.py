@@ -1,7 +1,7 @@
 """One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
 from types import FrameType
@@ -215,6 +215,10 @@ class Walk:
             self._go_on(command)
         finally:
             self.is_inside = False
+
+    def inside(self, node: Node) -> tuple[list[Any], Sequence[Any] | None] | None:
+        """The gradients that came in at a node in whose middle the pass is, and those that it gives; None when it is not."""
+        return self.bp.inside if self.bp.inside is not None and self.next_node() is node else None
 
     def _run_on(self) -> None:
         """Run to the next breakpoint or to the end, looking at the settings now and then."""

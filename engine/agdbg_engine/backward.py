@@ -9,7 +9,7 @@ AccumulateGrad runs right after its last consumer, as in PyTorch, where it has t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter_ns
@@ -59,7 +59,7 @@ class Capture:
         self.value: Any = None
 
 
-def _nothing(part: str) -> None:
+def _nothing(part: str, gs: object = None, grads: object = None) -> None:
     """Nobody wants to know."""
 
 
@@ -117,6 +117,8 @@ class BackwardPass:
         """What has to note every node of this pass, since the node that has called it can be undone."""
         self.before_unpack: Callable[[str], None] | None = None
         """Called with a slot before a hook of the user unpacks it, while a node runs in parts."""
+        self.inside: tuple[list[Any], Sequence[Any] | None] | None = None
+        """In the middle of such a node: the gradients that came in, as hooks left them, and what it gives when there is any."""
         self._streams: streams.Runner | None = None
         self._modes: tuple[bool, bool, BackwardPass | None, Node | None] | None = None
         """What was before nodes began to run in a row."""
@@ -264,13 +266,19 @@ class BackwardPass:
         A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's. In the middle
         of ``apply`` come ``unpack self`` and so on, for each slot that hooks of the user unpack.
         """
+
+        def part(name: str, gs: list[Any] | None = None, grads: Sequence[Any] | None = None) -> None:
+            if gs is not None:
+                self.inside = gs, grads
+            before(name)
+
         self.before_unpack = lambda slot: before(f"unpack {slot}")
         try:
-            self._in_parts(node, before)
+            self._in_parts(node, part)
         finally:
-            self.before_unpack = None
+            self.before_unpack = self.inside = None
 
-    def _in_parts(self, node: Node, before: Callable[[str], None]) -> None:
+    def _in_parts(self, node: Node, before: Callable[..., None]) -> None:
         if self._general or node.hooks is not None or node.multi:
             with nullcontext() if self._streams is None else self._streams.turned_to(node):
                 self._general_node(node, before)
@@ -376,8 +384,8 @@ class BackwardPass:
 
     # ----- the general way to run a node: hooks, several outputs, recording, captures, undefined gradients -----
 
-    def _general_node(self, node: Node, before: Callable[[str], None] = _nothing) -> None:
-        """Run ``node`` with all there may be on the way; ``before`` is called before each part."""
+    def _general_node(self, node: Node, before: Callable[..., None] = _nothing) -> None:
+        """Run ``node`` with all there may be on the way; ``before`` is called before each part, with the gradients as they are."""
         current.node = node
         gs = self._take(node)
         if node.hooks is not None or node.user_code:
@@ -391,21 +399,22 @@ class BackwardPass:
             self._capture(node, gs)  # PyTorch's order: what a node that runs gets is picked up before its hooks
         if node.hooks is not None:
             if node.hooks.tensor:
-                before("tensor-hooks")
+                before("tensor-hooks", gs)
             gs = firing.tensor_hooks(self, node, node.hooks, gs)
         if not runs:
             self._capture(node, gs)
             return
         if node.hooks is not None and node.hooks.pre:
-            before("pre-hooks")
+            before("pre-hooks", gs)
             gs = firing.pre_hooks(self, node, node.hooks.pre, gs)
-        before("accumulate" if node.leaf else "apply")
+        before("accumulate" if node.leaf else "apply", gs)
         if self.level is not None:
             self.level.check(node)
         grads = self._grads(node, gs, before)
         if node.hooks is not None and node.hooks.post:
-            before("post-hooks")
-            grads = tuple(firing.post_hooks(self, node, node.hooks.post, self._asked_for(node, grads), gs))
+            asked = self._asked_for(node, grads)
+            before("post-hooks", gs, asked)
+            grads = tuple(firing.post_hooks(self, node, node.hooks.post, asked, gs))
         if anomaly.state.enabled and anomaly.state.check_nan:
             anomaly.check(node, self._asked_for(node, grads))
         if self.watch is not None:
@@ -446,7 +455,7 @@ class BackwardPass:
             gs[0] = as_wanted(node.variable, gs[0])
         return gs
 
-    def _grads(self, node: Node, gs: list[Any], before: Callable[[str], None]) -> tuple[Any, ...]:
+    def _grads(self, node: Node, gs: list[Any], before: Callable[..., None]) -> tuple[Any, ...]:
         if isinstance(node, AccumulateGrad):
             self._accumulate(node, gs[0], before)
             return ()
@@ -460,7 +469,7 @@ class BackwardPass:
             return node.grads_for(g, self._needed(node), self.tensors)
         return node.grads_graph(g) if self.tensors else node.grads(g)
 
-    def _accumulate(self, node: AccumulateGrad, g: Any, before: Callable[[str], None]) -> None:
+    def _accumulate(self, node: AccumulateGrad, g: Any, before: Callable[..., None]) -> None:
         hooks = node.hooks
         self._add_to_leaf(node, g, hooks is None and node not in self.shared)
         if isinstance(hooks, LeafHooks) and hooks.post_accumulate:

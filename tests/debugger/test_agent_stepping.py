@@ -131,6 +131,41 @@ def test_stepping_into_a_node_with_hooks(run_agent):
     assert hub.end()[1].startswith("[120.5")
 
 
+HOOKED = """\
+import agdbg_engine as ag
+x = ag.tensor([1.0, 2.0], requires_grad=True)
+y = x * 3
+y.register_hook(lambda g: g * 2)
+y.grad_fn.register_prehook(lambda gs: tuple(g + 100 for g in gs))
+y.grad_fn.register_hook(lambda gi, go: None)
+y.sum().backward()
+print(x.grad.tolist())
+"""
+
+
+def test_gradients_inside_of_a_node_are_as_its_hooks_have_left_them(run_agent):
+    hub = run_agent(HOOKED)
+    hub.stopped()
+    node, seen = hub.go("next")["node"], []
+    stop = hub.go("in")
+    while stop["where"] == "inside":
+        values = hub.ask("values", node=node)
+        shown = [hub.ask("evaluate", expression=name, frame=None)["result"] for name in ("grads", "grads_out")]
+        assert not values["editable"]
+        refused = hub.answer("set", node=node, output=0, expression="[1.0, 10.0]", frame=None)
+        assert not refused["ok"] and f"node {node} has begun to run" in refused["error"]
+        least = [each and each["summary"].split("  ")[1] for each in (values["in"][0], values["out"][0])]
+        seen.append((stop["phase"], *least, *shown))
+        stop = hub.go("in")
+    assert seen == [
+        ("tensor-hooks", "min 1", None, "[tensor([1., 1.])]", "[None]"),
+        ("pre-hooks", "min 2", None, "[tensor([2., 2.])]", "[None]"),
+        ("apply", "min 102", None, "[tensor([102., 102.])]", "[None]"),
+        ("post-hooks", "min 102", "min 306", "[tensor([102., 102.])]", "[tensor([306., 306.])]"),
+    ]
+    assert hub.end()[1] == "[306.0, 306.0]\n"
+
+
 def test_breakpoints_by_op_and_parameter(run_agent):
     text = """\
 import agdbg_engine as ag

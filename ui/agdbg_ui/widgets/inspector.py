@@ -222,7 +222,9 @@ class Inspector(Rows):
         return self._would_be_editable(row) and bool(row.entry and row.entry.get("reference"))
 
     def _would_be_editable(self, row: _Row) -> bool:
-        return row.entry is not None and row.section == GRADIENTS_IN and (self._body or {}).get("state") == "next"
+        body = self._body or {}
+        is_next = body.get("state") == "next" and not body.get("doing")  # in its middle it is too late
+        return row.entry is not None and row.section == GRADIENTS_IN and is_next
 
     def action_move(self, by: int) -> None:
         """Move the cursor by entries: what goes on below belongs to its entry, unless it was unfolded to be read."""
