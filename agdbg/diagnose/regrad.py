@@ -121,7 +121,8 @@ def _made_of(site: Site, names: set[str]) -> set[str]:
     while new:
         found |= new
         values = [value for each in above for name, value in _given(each) if name in new]
-        new = {name for value in values for part in ast.walk(value) if (name := name_of(part))} - found
+        parts = [part for value in values for part in ast.walk(value) if isinstance(part, ast.expr)]
+        new = {name for part in parts if (name := name_of(part))} - found
     return found
 
 

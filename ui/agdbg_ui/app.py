@@ -200,10 +200,11 @@ class AgdbgApp(PaneApp, inherit_bindings=False):
         self._folding = Folding(self, session)
         self._first_view = session.view
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
-        self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
+        explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
+        self._explaining = explaining
         self._explaining.on_bad_end = lambda: self.panes.bring("output")
         self._findings.on_known = self._explaining.learn
-        self._findings.is_outdone = lambda: self._explaining.tells_other_end
+        self._findings.is_outdone = lambda: explaining.tells_other_end
         self.commander = self.commander or ConsoleRunner(session, self.prompts.tell)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()

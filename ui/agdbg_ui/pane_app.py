@@ -502,4 +502,4 @@ class PaneApp(App[TuiResult]):
             except Exception as error:  # whatever goes wrong is told, and the screen goes on
                 self.say(self.why(error), "error")
 
-        self.run_worker(run, exit_on_error=False)
+        self.run_worker(run(), exit_on_error=False)

@@ -1,6 +1,5 @@
 """Which errors the program stops at, with a mark at those that are on."""
 
-from functools import partial
 from typing import ClassVar
 
 from rich.table import Table
@@ -76,7 +75,7 @@ class FiltersScreen(Modal[None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Space, Enter, or a click."""
         event.stop()
-        self.app.run_worker(partial(self._toggle, str(event.option.id)))  # the app's, so that it outlives this screen
+        self.app.run_worker(self._toggle(str(event.option.id)))  # the app's, so that it outlives this screen
 
     async def _toggle(self, filter_id: str) -> None:
         problem = note = ""
