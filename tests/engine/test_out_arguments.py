@@ -212,6 +212,29 @@ def an_operand_of_another_size(t):
     return [*found, *(called(f, 1, 2, 2) for f in more), called(t.linalg.vecdot, 3, 2, 2)]
 
 
+@programs
+def operands_that_require_grad(t):
+    """Where nothing is differentiable there is nothing to refuse; an ``out`` that requires grad is written all the same."""
+    a = t.tensor([[1.0, 2.0], [3.0, 1.0]])
+    one = words("all any argmax argmin isneginf isposinf logical_not nonzero signbit")
+    two = words(
+        "eq ge greater greater_equal gt isin le less less_equal logical_and logical_or logical_xor lt ne not_equal add maximum"
+    )
+    calls = {
+        **{name: (a.clone().requires_grad_(),) for name in sorted(one)},
+        **{name: (a.clone().requires_grad_(), a) for name in sorted(two)},
+        "bucketize": (a.clone().requires_grad_(), t.tensor([1.0, 2.0])), "searchsorted": (a.sort().values, a.clone().requires_grad_()),
+    }  # fmt: skip
+    found = {}
+    for name, args in calls.items():
+        for dtype in (t.bool, t.int64, t.float32):
+            outs = [t.empty(0, dtype=dtype), *([t.zeros(2, 2).requires_grad_() * 1] if dtype == t.float32 else [])]
+            for out in outs:
+                said = error_of(lambda name=name, args=args, out=out: getattr(t, name)(*args, out=out))
+                found[name, str(dtype), out.requires_grad] = [said, out.detach()]
+    return [found[key] for key in sorted(found, key=lambda key: (key[0], key[1][-5:], key[2]))]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

@@ -151,7 +151,9 @@ _WITHOUT_GRADIENT = words(
     "chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he histc laguerre_polynomial_l legendre_polynomial_p "
     "modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 "
     "scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
-    "shifted_chebyshev_polynomial_w spherical_bessel_j0"
+    "shifted_chebyshev_polynomial_w spherical_bessel_j0 "
+    "all any argmax argmin bucketize eq ge greater greater_equal gt isin isneginf isposinf le less less_equal "
+    "logical_and logical_not logical_or logical_xor lt ne nonzero not_equal searchsorted signbit"
 )
 """Functions that nothing is differentiable in: they take tensors that require grad as well."""
 
