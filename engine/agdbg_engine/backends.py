@@ -90,12 +90,12 @@ class Backend:
         """Make device ``index`` the one that is meant where no number is given, in this thread."""
 
     def to_device(self, array: Any, index: int, blocking: bool = True) -> Any:
-        """A copy of an array of NumPy or of this library on device ``index``.
+        """A copy of an array of NumPy or of this library on device ``index``, row by row.
 
         Unless ``blocking``, pinned memory may be read later.
         """
         with self.on(index):
-            return self.module.array(array, blocking=blocking)
+            return self.module.array(array, order="C", blocking=blocking)
 
     def to_host(self, array: Any, blocking: bool = True) -> Any:
         """A copy of ``array`` as NumPy's: waits for what computes it, unless ``blocking`` is false: then into pinned memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from .device import CPU, device, device_of, resolved
 from .device_numbers import DeviceNumbers, HostNumbers, NumbersElsewhere
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
+from .layout import as_they_lie
 from .missing import public_names
 from .overrides import overridable
 from .pinned_memory import pinnable
@@ -350,14 +351,21 @@ def randperm(
     return leaf(_as(generator_on(resolved(device), generator).permutation(n), dtype), device, requires_grad)
 
 
+def _laid_out_like(t: Tensor, made: Callable[[tuple[int, ...]], Tensor], requires_grad: bool) -> Tensor:
+    """What ``made`` makes in a shape, its dimensions in the order of those of ``t`` in memory."""
+    axes, back = as_they_lie(t._a)
+    new = made(tuple(t._a.shape[axis] for axis in axes))
+    return leaf(new._a.transpose(back), new.device, requires_grad)
+
+
 @overridable
 @pinnable
 def rand_like(
     t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Uniform random numbers in the shape and dtype of ``t``."""
+    """Uniform random numbers in the shape, dtype and layout of ``t``."""
     kind, place = dtype or t.dtype, device or t.device
-    return rand(t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)
+    return _laid_out_like(t, lambda shape: rand(shape, generator=generator, dtype=kind, device=place), requires_grad)
 
 
 @overridable
@@ -365,9 +373,9 @@ def rand_like(
 def randn_like(
     t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Standard normal numbers in the shape and dtype of ``t``."""
+    """Standard normal numbers in the shape, dtype and layout of ``t``."""
     kind, place = dtype or t.dtype, device or t.device
-    return randn(t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)
+    return _laid_out_like(t, lambda shape: randn(shape, generator=generator, dtype=kind, device=place), requires_grad)
 
 
 @overridable
@@ -382,8 +390,10 @@ def randint_like(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Random integers in [low, high), or below ``low`` without ``high``, in the shape and dtype of ``t``."""
+    """Random integers in [low, high), or below ``low`` without ``high``, in the shape, dtype and layout of ``t``."""
     low, high = (0, low) if high is None else (low or 0, high)
     low, high = (int(x.item() if isinstance(x, Tensor) else x) for x in (low, high))
     kind, place = dtype or t.dtype, device or t.device
-    return randint(low, high, t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)
+    return _laid_out_like(
+        t, lambda shape: randint(low, high, shape, generator=generator, dtype=kind, device=place), requires_grad
+    )

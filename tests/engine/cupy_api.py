@@ -162,10 +162,17 @@ def _aliases(tree, imported):
     found = {}
     while True:
         names = {k: {_name(v, imported | found) for v in values} for k, values in given.items() if k not in found}
-        new = {k: next(iter(v)) for k, v in names.items() if len(v) == 1 and None not in v}
+        new = {k: name for k, v in names.items() if (name := _one_of(v)) is not None}
         if not new:
             return found
         found |= new
+
+
+def _one_of(names):
+    """What stands where one of these may: of NumPy and CuPy the one that has less; ``None`` where that is not known."""
+    if names == {"numpy", "cupy"}:
+        return "cupy"
+    return next(iter(names)) if len(names) == 1 else None
 
 
 def _method(ufunc, method):
@@ -187,8 +194,12 @@ def _name(node, imported):
         return imported.get(node.id) or {"np": "numpy", "xp": "cupy"}.get(node.id)
     if isinstance(node, ast.NamedExpr):
         return _name(node.value, imported)
+    if isinstance(node, ast.IfExp):
+        return _one_of({_name(node.body, imported), _name(node.orelse, imported)})
     if isinstance(node, ast.Attribute):
         inner = _name(node.value, imported)
+        if inner is None and node.attr == "module":  # of a backend
+            return "cupy"
         return f"{inner}.{node.attr}" if inner else None
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
@@ -197,7 +208,7 @@ def _name(node, imported):
         if called in _NAMED and node.args:
             written = _constant(node.args[0])
             return _NAMED[called].format(written) if written != COMPUTED else None
-        if called == "array_module":
+        if called in ("array_module", "module_of"):
             return "cupy"
         if called == "scipy_for" and isinstance(node.args[1], ast.Constant):
             return f"cupyx.scipy.{node.args[1].value}"

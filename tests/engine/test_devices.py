@@ -498,7 +498,12 @@ def test_dense_elements_lie_on_another_device_as_they_did(order):
         back = there.cpu()
     assert back.stride() == here.stride() and back.tolist() == here.tolist()
     assert here[..., ::2].to("strict").stride() == here[..., ::2].clone().stride()
-    assert ag.ones(2, 1).expand(2, 3).to("strict").stride() == (3, 1)
+    repeated = ag.ones(2, 1).expand(2, 3).to("strict")
+    assert repeated.stride() == (3, 1)
+    assert ag.ones(2, 1, device="strict:1").expand(2, 3).to("strict").stride() == (
+        3,
+        1,
+    )  # also from one to another of a kind
 
 
 def test_a_device_of_pytorch_is_none_of_the_engine():

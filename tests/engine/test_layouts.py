@@ -71,12 +71,16 @@ torch.ones(()).expand(2, 3)
 COPIES = {
     "clone": lambda x, lib: x.clone(), "double": lambda x, lib: x.double(), "to": lambda x, lib: x.to(lib.int64),
     "zeros_like": lambda x, lib: lib.zeros_like(x), "full_like": lambda x, lib: lib.full_like(x, 1.0),
-    "type_as": lambda x, lib: x.long().type_as(x),
+    "type_as": lambda x, lib: x.long().type_as(x), "rand_like": lambda x, lib: lib.rand_like(x),
+    "randn_like": lambda x, lib: lib.randn_like(x), "randint_like": lambda x, lib: lib.randint_like(x, 5),
 }  # fmt: skip
 
 
+PERMUTED = ["torch.ones(4, 3).t()", "torch.ones(4, 3, 2).permute(0, 2, 1)", "torch.ones(4, 6).t()[::2]"]
+
+
 @pytest.mark.parametrize("copy", COPIES)
-@pytest.mark.parametrize("expression", EXPANDED)
+@pytest.mark.parametrize("expression", EXPANDED + PERMUTED)
 def test_a_copy_of_what_repeats_its_memory(expression, copy):
     theirs, ours = (COPIES[copy](eval(expression, {"torch": lib}), lib).stride() for lib in (torch, ag))
     assert ours == theirs

@@ -172,6 +172,8 @@ def test_the_engine_asks_for_nothing_that_cupy_lacks():
         ("np.multiply.reduce(x)", "numpy.multiply.reduce"), ("np.log(x, where=x > 0)", "numpy.log"), ("np.linalg.vector_norm(x)", "numpy.linalg.vector_norm"),
         ("xp.multiply.at(x, 0, 1)", "cupy.multiply.at"), ("array_module(x._a).spacing(x)", "cupy.spacing"),
         ("functions_of(x).eval_legendre(1, x)", "cupyx.scipy.special.eval_legendre"), ("scipy_for(x, 'linalg').schur(x)", "cupyx.scipy.linalg.schur"),
+        ("module_of(p).spacing(x)", "cupy.spacing"), ("backend_of(x).module.spacing(x)", "cupy.spacing"), ("getattr(module_of(p), n)(x)", "cupy.<computed>"),
+        ("lib = array_module(x) if y else np; lib.spacing(x)", "cupy.spacing"), ("(np if y else xp).spacing(x)", "cupy.spacing"),
         ("lib = array_module(x); lib.spacing(x)", "cupy.spacing"), ("f = np.add; g = f; g.reduce(x)", "numpy.add.reduce"),
         ("f = (lib := xp).multiply.at; f(x, 0, 1)", "cupy.multiply.at"), ("a, b = np, np.linalg; b.vector_norm(x)", "numpy.linalg.vector_norm"),
         ("table = {'f': np.spacing}", "numpy.spacing"), ("np.cumsum(x, 0, None, None, 1)", "numpy.cumsum"),
