@@ -109,6 +109,11 @@ def test_a_syntax_error_leaves_no_recording(batch):
     ]
 
 
+def test_where_no_node_ran_no_gradient_can_be_replaced(batch):
+    done = batch("run", "--batch", *commands("c", "set grads[0] = 1"), "script.py", text="print(1)\n")
+    assert "grads[0] cannot be replaced: the program has ended, and no node that ran was recorded" in done.stderr
+
+
 @pytest.mark.parametrize("words", [[], ["-x", "quit"], ["-x", "start"]])
 def test_a_trace_that_goes_elsewhere_says_why(batch, tmp_path, words):
     (tmp_path / ".agdbg").write_text("in the way")

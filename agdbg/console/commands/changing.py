@@ -25,7 +25,10 @@ def set_value(console: "Console", rest: str) -> Reply:
             "set NAME = EXPRESSION"
         )
     if _OURS.fullmatch(target):
-        made = console.ask("setExpression", expression=target, value=value, frameId=console.frames()[0]["id"])
+        frames = console.frames()
+        if not frames:
+            raise CommandError(f"{target} cannot be replaced: the program has ended, and no node that ran was recorded")
+        made = console.ask("setExpression", expression=target, value=value, frameId=frames[0]["id"])
         return Reply(f"{target} = {made['value']}", {"target": target, **made})
     evaluate(console, f"{target} = {value}")
     return Reply(f"{target} is set", {"target": target})
