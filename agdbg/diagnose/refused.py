@@ -83,11 +83,7 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     kept = kept_for(case, gradient) if gradient is not None and off is None else None
     if gradient is not None and kept is not None:
         return kept_finding(case, gradient, kept, call, refused(failure, _NO_GRAPH))
-    if (
-        gradient is not None
-        and off is None
-        and (not cuts or (gradient.named and gradient.direct and not gradient.call.create_graph))
-    ):
+    if gradient is not None and off is None and (not cuts or (gradient.named and not gradient.call.create_graph)):
         evidence = [Evidence("gradient", gradient.call.site, gradient.note), refused(failure, _NO_GRAPH)]
         certainty: Certainty = "likely" if gradient.named else "possible"
         return finding(failure, gradient.cause(call, lines), evidence, certainty, gradient.fix(lines))

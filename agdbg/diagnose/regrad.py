@@ -1,15 +1,14 @@
 """A gradient that is differentiated again and has no graph: ``create_graph=True`` is missing, or it is constant.
 
 The trace does not say what a call returned, so the source has to: the name that the line of the call assigns its
-result to, or ``.grad`` after ``backward()``, on the line that was refused, or on one that made what is named there.
+result to, or ``.grad`` after ``backward()``, on the line that was refused. Where that names something else, it may have been
+made of any gradient before.
 """
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.enclosing import module_of, place
 from agdbg.diagnose.linear import only_linear
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.syntax import name_of, read
@@ -22,18 +21,16 @@ from agdbg.record.lookup import Site
 class Gradient:
     """The call whose result is meant, and what its result is called where it was refused; empty: not known.
 
-    ``constant`` says that the call went through linear ops of the engine alone, ``direct`` that the line that was refused names
-    the result itself.
+    ``constant`` says that the call went through linear ops of the engine alone.
     """
 
     call: PassFact
     name: str
     constant: bool = False
-    direct: bool = True
 
     @property
     def named(self) -> bool:
-        """Whether the line that was refused names the gradient, or what was made of it."""
+        """Whether the line that was refused names the gradient."""
         return bool(self.name)
 
     @property
@@ -51,8 +48,7 @@ class Gradient:
             return f"{start}, and no cut was recorded; the gradient that {made} computed is constant, and has none."
         if not self.named:
             return f"{start}, and no cut was recorded; {made} computed gradients without create_graph=True."
-        made_of = "" if self.direct else "of which that was made, "
-        what = f"`{self.name}`, {made_of}a gradient that {made} computed"
+        what = f"`{self.name}`, a gradient that {made} computed"
         if self.call.create_graph and not self.constant:
             return f"{start}: {what}, came out without one despite create_graph=True: its backward used nothing that has a graph."
         if self.call.create_graph:
@@ -70,10 +66,13 @@ class Gradient:
                 "derivative is zero."
             )
         if self.call.create_graph:
-            return (
+            zero = (
                 "The gradient of a linear function does not depend on its argument: take its derivative as zero, or leave "
-                f"this term out{'' if self.named else ', if this is computed from it'}."
+                "this term out"
             )
+            if self.named:
+                return f"{zero}."
+            return f"{zero}, if this is computed from it; otherwise set requires_grad on what should be trained."
         add = f"Pass create_graph=True to `{call_text(self.call.site, self.call.call)}`{lines.at(self.call.site)}"
         if self.named:
             return f"{add}."
@@ -84,20 +83,20 @@ def gradient_of(case: Case, error: ErrorFact) -> Gradient | None:
     """The gradient that was differentiated again; None when no call before computed one that may be meant."""
     before = [each for each in case.facts.passes if each.end_row < error.row and each.outcome == "ok"][::-1]
     names = _names(error.site)
-    for direct, wanted in ((True, names), (False, _made_of(error.site, names))):
-        for each in before:
-            found = results_of(each) & wanted
-            if found:
-                return Gradient(each, min(found), each.create_graph and only_linear(case, each), direct)
+    for each in before:
+        found = results_of(each) & names
+        if found:
+            return Gradient(each, min(found), each.create_graph and only_linear(case, each))
     taken = next((name for name in sorted(names) if name.endswith(".grad")), "")
     leaf = next((each for each in before if each.call == "backward"), None) if taken else None
     if leaf is not None:
         return Gradient(leaf, taken, leaf.create_graph and only_linear(case, leaf))
-    plain = next((each for each in before if each.call == "grad" and not each.create_graph), None)
-    if plain is not None:
-        return Gradient(plain, "")
-    constant = next((each for each in before if each.call == "grad" and only_linear(case, each)), None)
-    return Gradient(constant, "", constant=True) if constant is not None else None
+    for each in before:
+        if each.create_graph and only_linear(case, each):
+            return Gradient(each, "", constant=True)
+        if each.call == "grad" and not each.create_graph:
+            return Gradient(each, "")
+    return None
 
 
 def _names(site: Site) -> set[str]:
@@ -111,28 +110,6 @@ def _names(site: Site) -> set[str]:
         each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute) and id(each) not in called
     ]
     return {name for each in read_there if (name := name_of(each))}
-
-
-def _made_of(site: Site, names: set[str]) -> set[str]:
-    """The names out of which the lines above a site, in the same function, made what has these names."""
-    tree = place(site).function or module_of(site.file)
-    above = [each for each in ast.walk(tree) if getattr(each, "lineno", site.line) < site.line] if tree else []
-    found, new = set[str](), names
-    while new:
-        found |= new
-        values = [value for each in above for name, value in _given(each) if name in new]
-        parts = [part for value in values for part in ast.walk(value) if isinstance(part, ast.expr)]
-        new = {name for part in parts if (name := name_of(part))} - found
-    return found
-
-
-def _given(statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The names to which a statement assigns something, and what."""
-    if isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            yield from ((name_of(part), statement.value) for part in _parts(target))
-    elif isinstance(statement, ast.AugAssign | ast.AnnAssign) and statement.value is not None:
-        yield name_of(statement.target), statement.value
 
 
 def results_of(call: PassFact) -> set[str]:

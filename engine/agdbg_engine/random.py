@@ -353,6 +353,8 @@ def randperm(
 
 def _laid_out_like(t: Tensor, made: Callable[[tuple[int, ...]], Tensor], requires_grad: bool) -> Tensor:
     """What ``made`` makes in a shape, its dimensions in the order of those of ``t`` in memory."""
+    if t._a.flags.c_contiguous:
+        return made(t._a.shape).requires_grad_(requires_grad)
     axes, back = as_they_lie(t._a)
     new = made(tuple(t._a.shape[axis] for axis in axes))
     return leaf(new._a.transpose(back), new.device, requires_grad)

@@ -143,9 +143,9 @@ def test_a_class_that_serves_twice_carries_nothing(found):
         ),
         (
             "g = grad((x**3).sum(), x)[0]\nloss = g.sum() * 2\nloss.backward()",
-            "likely",
-            "`g`, of which that was made, a gradient that `grad((x ** 3).sum(), x)` at line 5 computed without create_graph=True",
-            "Pass create_graph=True to `grad((x ** 3).sum(), x)` at line 5.",
+            "possible",
+            "no cut was recorded; `grad((x ** 3).sum(), x)` at line 5 computed gradients without create_graph=True",
+            "if this is computed from its gradients; otherwise set requires_grad",
         ),
         (
             "def of(x):\n    return grad((x**3).sum(), x)[0]\nloss = of(x).sum() * 2\nloss.backward()",
